@@ -1,0 +1,24 @@
+"""The runtime context of a run: plain values without secrets, since the server stores them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class AgentContext(BaseModel):
+    """Who is writing, and how they want to be answered."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    user_id: str = Field(
+        "anonymous", min_length=1, max_length=512, description="The customer. Any characters."
+    )
+    locale: str | None = Field(
+        None, description="Language of answers, `zh` or `en`; none: the message's own."
+    )
+    timezone: str | None = Field(None, description="IANA name; none: the setting.")
+    now: datetime | None = Field(None, description="The clock, for tests. None: the real one.")
+    role: Literal["customer", "staff"] = Field("customer", description="Who settles an approval.")

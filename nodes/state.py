@@ -1,0 +1,197 @@
+"""The graph's state: LangChain messages and JSON-native values, so that any reader can open a checkpoint.
+
+Three kinds of field: the conversation, what outlives a turn, and what belongs to one turn. The last kind is
+reset by `begin_turn` (see `fresh_turn`).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
+
+from langchain_core.messages import AnyMessage
+from langgraph.channels.delta import DeltaChannel
+from langgraph.graph.message import _messages_delta_reducer
+
+from tools.calls import Decision
+from tools.spec import Arguments
+
+RouteSource = Literal["local", "model", "follow_up", "fallback", "clarified"]
+StopReason = Literal[
+    "model_calls", "tool_calls", "time", "tokens", "repeated_call", "unrecoverable", "model_unavailable"
+]
+
+
+class RoutedIntent(TypedDict):
+    name: str
+    confidence: float
+    source: RouteSource
+
+
+class Route(TypedDict):
+    """What the turn is about, and what that offers."""
+
+    intents: list[RoutedIntent]
+    """Leading one first."""
+    tools: list[str]
+    """Offered to the model, in this order."""
+    review: bool
+    why: str
+    """The choice in one sentence, for whoever debugs it."""
+
+
+class Clarification(TypedDict):
+    """A question that waits for the customer's answer."""
+
+    question: str
+    intents: list[str]
+    request: str
+    """The words that could not be placed; they are served once the answer is in."""
+
+
+class Turn(TypedDict):
+    """The frame of the running turn."""
+
+    id: str
+    message_id: str
+    started_at: str
+    """UTC, ISO 8601."""
+    deadline: float
+    """Unix seconds at which the wall-clock budget ends."""
+    user_id: str
+    locale: str
+    timezone: str
+    request: str
+    """The words that are being served: the message, or the clarified one before it."""
+    model_calls: int
+    tool_calls: int
+    tokens: int
+    versions: dict[str, str]
+
+
+class ToolCallRecord(TypedDict):
+    """One tool call of this turn, as the outside sees it."""
+
+    id: str
+    name: str
+    args: Arguments
+    status: Literal["ok", "error", "pending"]
+    error_kind: str | None
+    attempts: int
+
+
+class RecalledMemory(TypedDict):
+    key: str
+    content: str
+    score: float
+    domains: list[str]
+    updated_at: NotRequired[str]
+
+
+class SessionView(TypedDict):
+    """What the session layer knows of this thread."""
+
+    summary: str
+    folded_until: str | None
+    """Id of the newest message that the summary covers."""
+    key_facts: dict[str, str]
+    snapshots: list[str]
+    """Earlier sessions of this user that matter now."""
+
+
+class ContextPlan(TypedDict):
+    """What the next model call sees. Small: it names messages, `nodes.context_render` writes them out."""
+
+    first_message_id: str | None
+    """History starts here; older messages stand in the summary, or were cut."""
+    shortened: dict[str, int]
+    """Messages too long for the budget, with the tokens they are cut to."""
+    background: str
+    """Block before the user's latest message: the route's background and what was recalled."""
+    summary: str
+    tools: list[str]
+    tokens: dict[str, int]
+    """Estimate by class: instructions, memory, tools, history."""
+    cut: list[str]
+    """What was left out, in words."""
+    budget: int
+    tight: bool
+    """Assembled again after the provider reported an overflow."""
+
+
+class ApprovalRequest(TypedDict):
+    """One call that waits for a person."""
+
+    call_id: str
+    name: str
+    args: Arguments
+    by: Literal["customer", "staff"]
+    reason: str
+
+
+class Review(TypedDict):
+    rounds: int
+    verdict: Literal["ORIGINAL_ANSWER", "REVISED", "failed", "skipped"]
+    problems: list[str]
+    started_at: float
+
+
+class Retry(TypedDict):
+    """Calls that failed in passing and are tried again together."""
+
+    attempts: dict[str, int]
+    """Attempts made so far, by call id."""
+    not_before: float
+    """Unix seconds."""
+
+
+class Handoff(TypedDict):
+    """The thread belongs to a human colleague; the agent is silent until it is handed back."""
+
+    since: str
+    reason: str
+    packet: dict[str, Any]
+
+
+class Usage(TypedDict):
+    by_class: dict[str, int]
+    by_role: dict[str, int]
+
+
+class AgentState(TypedDict, total=False):
+    # the conversation
+    messages: Annotated[list[AnyMessage], DeltaChannel(_messages_delta_reducer, snapshot_frequency=200)]
+    # what outlives a turn
+    session: SessionView
+    clarification: Clarification | None
+    last_route: list[str]
+    handoff: Handoff | None
+    approvals: list[ApprovalRequest]
+    decisions: dict[str, Decision]
+    # one turn
+    turn: Turn
+    route: Route | None
+    recalled: list[RecalledMemory]
+    context: ContextPlan | None
+    draft: AnyMessage | None
+    tool_calls: list[ToolCallRecord]
+    retry: Retry | None
+    review: Review | None
+    answer: str | None
+    stopped_because: StopReason | None
+    usage: Usage
+
+
+def fresh_turn() -> AgentState:
+    """The per-turn fields as a turn finds them."""
+    return {
+        "route": None,
+        "recalled": [],
+        "context": None,
+        "draft": None,
+        "tool_calls": [],
+        "retry": None,
+        "review": None,
+        "answer": None,
+        "stopped_because": None,
+        "usage": {"by_class": {}, "by_role": {}},
+    }

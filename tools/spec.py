@@ -1,0 +1,87 @@
+"""What the engine knows of one tool: its schema, its behaviour, its guards. Plain data, no I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from memory.business_state import BusinessState
+    from memory.database import Database
+
+JSON = None | bool | int | float | str | list["JSON"] | dict[str, "JSON"]
+Arguments = dict[str, JSON]
+Effect = Literal["read", "write"]
+Approver = Literal["customer", "staff"]
+
+
+@dataclass(frozen=True)
+class ToolContext:
+    """What a running tool may know and use. Never the model's words: only its validated arguments are."""
+
+    user_id: str
+    locale: str
+    timezone: str
+    now: datetime
+    thread_id: str
+    turn_id: str
+    call_id: str
+    idempotency_key: str
+    database: Database
+    state: BusinessState
+
+
+@dataclass(frozen=True)
+class Approval:
+    """Who has to say yes before a call runs, and why (a sentence for that person)."""
+
+    by: Approver
+    reason: str
+
+
+Runner = Callable[[Arguments, ToolContext], Awaitable[Any]]
+ApprovalRule = Callable[[Arguments, ToolContext], Awaitable["Approval | None"]]
+Settle = Callable[[str, Arguments, ToolContext], Awaitable[Any]]
+"""Given the idempotency key of a call in doubt: its result if it took effect, None if it did not."""
+
+
+@dataclass(frozen=True)
+class ToolSpec:
+    """One tool, declared once: by the `tool` decorator, from a JSON Schema, or from an MCP server."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+    """Strict JSON Schema of the arguments (an object, `additionalProperties` false)."""
+    run: Runner
+    effect: Effect = "read"
+    engine: bool = False
+    """Belongs to the engine itself; not counted in `max_tools`."""
+    repeatable: bool | None = None
+    """Safe to run again after a transient failure; None: as `effect` says (read yes, write no)."""
+    timeout: float | None = None
+    """Seconds; None: the setting."""
+    alone: bool = False
+    """Runs with no other call beside it."""
+    approval: Approval | ApprovalRule | None = None
+    grounded: Mapping[str, Literal["identifier", "detail"]] = field(default_factory=dict)
+    """Arguments that must stem from somewhere: `identifier` (order number) from the user's words, memory or
+    a declared identifier of a result; `detail` (contact, address, amount) from the user or the business."""
+    identifiers: tuple[str, ...] = ()
+    """Paths into a result (`order.items[].sku`) that name objects of the user's own."""
+    details: tuple[str, ...] = ()
+    """Paths into a result that hold contacts, addresses and amounts known to the business."""
+    keep: tuple[str, ...] | Mapping[str, tuple[str, ...]] | None = None
+    """Fields of a result that reach the model: paths, or paths by intent (`*` for the others)."""
+    cache_seconds: float = 0
+    """Time to live of a cached result; 0 for anything that can change under the customer's eyes."""
+    cache_scope: Literal["user", "everyone"] = "user"
+    settle: Settle | None = None
+    progress: Mapping[str, str] = field(default_factory=dict)
+    """Sentence for the user while it runs, by language (`zh`, `en`), formatted with the arguments."""
+
+    @property
+    def can_repeat(self) -> bool:
+        return self.effect == "read" if self.repeatable is None else self.repeatable
