@@ -27,6 +27,8 @@ async def request_approval(state: AgentState, run: Run) -> AgentState:
         "approvals": left,
         "decisions": {**state.get("decisions", {}), **decisions},
         "answer": None,
+        "draft": None,
+        "review": None,
         "turn": {**state["turn"], "deadline": time.time() + run.settings.steward_turn_seconds},
     }
 

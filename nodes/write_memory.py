@@ -21,9 +21,9 @@ async def write_memory(state: AgentState, run: Run) -> AgentState:
 
 def _worth_remembering(state: AgentState, run: Run) -> bool:
     """A question back to the customer, an apology or a refused message is no exchange."""
-    asked = (route := state.get("route")) and route["ask"]
-    failed = state.get("stopped_because") == "model_unavailable"
-    return run.settings.steward_long_term_memory == "on" and not asked and not failed
+    route = state.get("route")
+    served = route is not None and not route["ask"] and state.get("stopped_because") != "model_unavailable"
+    return served and run.settings.steward_long_term_memory == "on"
 
 
 def _exchange(state: AgentState, run: Run) -> Exchange:
