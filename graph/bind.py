@@ -34,7 +34,10 @@ def bind(name: str, node: Node, holder: ServiceHolder) -> BoundNode:
         turn = state.get("turn")
         run = Run(services, runtime.context or AgentContext(), thread_id, config, runtime.stream_writer)
         ids = {"thread_id": thread_id, "turn_id": turn["id"] if turn else "", "node": name}
-        with structlog.contextvars.bound_contextvars(**ids), tracer.start_as_current_span(f"node {name}") as span:
+        with (
+            structlog.contextvars.bound_contextvars(**ids),
+            tracer.start_as_current_span(f"node {name}") as span,
+        ):
             span.set_attributes({f"steward.{key}": value for key, value in ids.items()})
             return await node(state, run)
 
