@@ -174,9 +174,7 @@ RUNNERS: Mapping[str, Callable[[Arguments, ToolContext], Awaitable[Any]]] = {
     "transfer_to_human_agents": _transfer,
     "modify_user_address": _user_address,
     "cancel_pending_order": _on_order(_with_owner(rules.cancel, "reason")),
-    "return_delivered_order_items": _on_order(
-        _with_owner(rules.give_back, "item_ids", "payment_method_id")
-    ),
+    "return_delivered_order_items": _on_order(_with_owner(rules.give_back, "item_ids", "payment_method_id")),
     "exchange_delivered_order_items": _on_order(_with_owner(rules.exchange, *_ITEMS, variants=True)),
     "modify_pending_order_items": _on_order(_with_owner(rules.modify_items, *_ITEMS, variants=True)),
     "modify_pending_order_payment": _on_order(_with_owner(rules.modify_payment, "payment_method_id")),
