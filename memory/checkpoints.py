@@ -116,7 +116,9 @@ class _Sealed:
 def _seal(checkpoint: Checkpoint, new_versions: ChannelVersions) -> tuple[Checkpoint, ChannelVersions]:
     values = checkpoint["channel_values"]
     # True and None carry no text; the saver uses True as a mark of its own.
-    plain = {name for name, value in values.items() if isinstance(value, str | int | float) and value is not True}
+    plain = {
+        name for name, value in values.items() if isinstance(value, str | int | float) and value is not True
+    }
     sealed = {name: _Sealed(value) if name in plain else value for name, value in values.items()}
     # A value that was written before the key was set has no blob yet: name its version again, known ones are skipped.
     versions = {name: checkpoint["channel_versions"][name] for name in plain}
@@ -133,5 +135,7 @@ class _Serializer(JsonPlusSerializer):
 
     def loads_typed(self, data: tuple[str, bytes]) -> Any:
         if "+" in data[0]:
-            raise ConfigurationError("A stored checkpoint is encrypted; set STEWARD_ENCRYPTION_KEY to its key.")
+            raise ConfigurationError(
+                "A stored checkpoint is encrypted; set STEWARD_ENCRYPTION_KEY to its key."
+            )
         return super().loads_typed(data)
