@@ -56,7 +56,7 @@ class Embedder(Protocol):
         """One row a text. An empty text gives a zero vector, which is near to nothing."""
 
 
-def load_embedder(settings: MemorySettings) -> Embedder:
+def make_embedder(settings: MemorySettings) -> Embedder:
     """The embedder that the settings name. The local model is loaded once a process, whoever asks."""
     kind, _, model = settings.steward_embeddings.partition(":")
     return OpenAIEmbedder(model, settings) if kind == "openai" else _local_embedder()
@@ -122,21 +122,28 @@ class OpenAIEmbedder:
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         prepared = [clean_text(text) for text in texts]
-        filled = [text for text in prepared if text]
-        client = self._client or await asyncio.to_thread(self._connect)
-        self._client = client
+        filled = [index for index, text in enumerate(prepared) if text]
+        vectors = await self._request([prepared[index] for index in filled])
+        result = np.zeros((len(prepared), self.dimensions or 0), dtype=np.float32)
+        if filled:
+            result[filled] = vectors
+        return result
+
+    async def _request(self, texts: list[str]) -> Vectors:
+        if not texts:
+            return np.zeros((0, 0), dtype=np.float32)
+        if self._client is None:
+            self._client = await asyncio.to_thread(self._connect)
         try:
-            vectors = np.asarray(await client.aembed_documents(filled) if filled else [], dtype=np.float32)
+            vectors = np.asarray(await self._client.aembed_documents(texts), dtype=np.float32)
         except Exception as error:
             raise EmbeddingFailed(
                 f"{self.name} did not answer ({type(error).__name__}); check OPENAI_BASE_URL, the key and "
                 "STEWARD_EMBEDDINGS."
             ) from error
-        if filled:
-            self.dimensions = int(vectors.shape[1])
-        result = np.zeros((len(prepared), self.dimensions or 0), dtype=np.float32)
-        result[[index for index, text in enumerate(prepared) if text]] = _unit(vectors) if filled else 0
-        return result
+        self.dimensions = int(vectors.shape[1])
+        lengths = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+        return np.asarray(vectors / lengths, dtype=np.float32)
 
     def _connect(self) -> OpenAIEmbeddings:
         from langchain_openai import OpenAIEmbeddings  # slow to import, and not needed by the local model
@@ -161,11 +168,6 @@ def vector_literal(vector: Vectors | None) -> str | None:
     if vector is None or not vector.any():
         return None
     return "[" + ",".join(f"{value:.7g}" for value in vector.tolist()) + "]"
-
-
-def _unit(vectors: Vectors) -> Vectors:
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.asarray(vectors / np.maximum(lengths, 1e-12), dtype=np.float32)
 
 
 @lru_cache(maxsize=1)

@@ -32,7 +32,7 @@ class Exchange:
     turn_id: str
     customer: str
     """The customer's own words of this turn, nothing else."""
-    agent: str
+    answer: str
     """The answer they got."""
     said_at: datetime
     """When the customer wrote, with a time zone: relative dates count from here."""
@@ -55,7 +55,7 @@ class Exchange:
             **{
                 **self._plain(),
                 "customer": mask(self.customer),
-                "agent": mask(self.agent),
+                "answer": mask(self.answer),
                 "confirmed": tuple(mask(fact) for fact in self.confirmed),
             }
         )
@@ -94,23 +94,6 @@ class MemoryItem(BaseModel):
     evidence: str = Field(description="The customer's own words that say so, quoted.")
 
 
-class ExtractorAnswer(BaseModel):
-    """The extractor's whole answer. An empty list says: nothing to remember."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    memories: list[MemoryItem]
-
-
-class SummariserAnswer(BaseModel):
-    """The summariser's whole answer."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    summary: str
-    key_facts: dict[str, str] = Field(default_factory=dict)
-
-
 @dataclass(frozen=True)
 class KnownMemory:
     """What the extractor is shown of a memory, so that the same kind of fact gets the same key."""
@@ -129,10 +112,28 @@ class Extractor(Protocol):
     ) -> Awaitable[Sequence[MemoryItem]]: ...
 
 
-class Summariser(Protocol):
-    """Makes one summary of an earlier summary and the texts that followed it. Raises when it failed."""
+@dataclass(frozen=True)
+class SummariseRequest:
+    """What is to be folded: an earlier summary, and the conversation that followed it (masked)."""
 
-    def __call__(self, earlier: str, texts: Sequence[str], /) -> Awaitable[SummariserAnswer]: ...
+    earlier: str
+    conversation: str
+    user_id: str
+    thread_id: str
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a conversation comes to."""
+
+    summary: str
+    key_facts: Mapping[str, str] = field(default_factory=dict)
+
+
+class Summariser(Protocol):
+    """Makes one summary. Raises when it failed; nothing changes then."""
+
+    def __call__(self, request: SummariseRequest, /) -> Awaitable[Summary]: ...
 
 
 @dataclass(frozen=True)

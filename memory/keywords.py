@@ -10,16 +10,17 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
-from importlib import resources
 
 import rjieba
+
+from memory.word_lists import word_list
 
 LONGEST_TERM = 64
 """Characters; longer runs are not words that anybody asks for."""
 
 _TOKEN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]+|[^\W_]+(?:['’\-][^\W_]+)*")
 _CHINESE = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
+_STOP_WORDS = word_list("stop_words")
 _SUFFIXES = ("ingly", "edly", "ing", "ies", "ied", "ed", "es", "ly", "s")
 
 
@@ -45,7 +46,7 @@ def tsquery(term: str) -> str:
 
 def is_stop_word(word: str) -> bool:
     """Whether a word says nothing of what is asked."""
-    return word in _stop_words()
+    return word in _STOP_WORDS
 
 
 def _chinese(run: str) -> list[str]:
@@ -76,10 +77,3 @@ def stem(word: str) -> str:
                 stem = stem[:-1]
             return stem.rstrip("e") if len(stem) > 3 else stem
     return word.rstrip("e") if len(word) > 4 else word
-
-
-@lru_cache(maxsize=1)
-def _stop_words() -> frozenset[str]:
-    """Words that say nothing of what is asked; one file, so that it can be read and extended."""
-    text = resources.files("memory").joinpath("stop_words.txt").read_text(encoding="utf-8")
-    return frozenset(word for line in text.splitlines() if not line.startswith("#") for word in line.split())

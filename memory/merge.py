@@ -33,7 +33,11 @@ Action = Literal["insert", "confirm", "replace", "stale"]
 SAME_WORDS = 0.75
 """Share of the shorter statement's topic words found in the longer: the same statement."""
 SHARED_WORDS = 0.5
-"""The same, where the keys already point to one thing or an embedding agrees."""
+"""The same, where the keys already point to one thing."""
+HINTED_WORDS = 0.6
+"""The same, where an embedding agrees."""
+CONTRADICTED_WORDS = 0.6
+"""The same, where one of the two is negated: the later takes the earlier back."""
 NEAR = 0.75
 """Cosine from which an embedding counts as a hint."""
 
@@ -102,7 +106,7 @@ def same_thing(new: Statement, other: Statement) -> bool:
     if keys_agree and shared >= SHARED_WORDS:
         return True
     if is_negated(new.content) != is_negated(other.content):
-        return shared >= SAME_WORDS and len(new.words & other.words) >= 2
+        return shared >= CONTRADICTED_WORDS and len(new.words & other.words) >= 2
     if numbers(new.content) != numbers(other.content):
         return False
     return _says_the_same(new, other, shared)
@@ -144,8 +148,9 @@ def _says_the_same(new: Statement, other: Statement, shared: float) -> bool:
         return False
     if shared >= SAME_WORDS:
         return True
+    siblings = bool(new.key_words & other.key_words)  # invoice_title and invoice_email: each has its own word
     hinted = max(new.similarity, other.similarity) >= NEAR
-    return hinted and shared >= SHARED_WORDS and bool(new.key_words & other.key_words)
+    return hinted and not siblings and shared >= HINTED_WORDS
 
 
 def _containment(some: frozenset[str], others: frozenset[str]) -> float:

@@ -1,7 +1,5 @@
 -- What is remembered of a user across sessions, and what keeps its writing safe.
 
-CREATE EXTENSION IF NOT EXISTS vector;
-
 -- One fact a row. A row that was replaced keeps its place for audit: superseded_by names its successor.
 CREATE TABLE user_memory (
     id uuid PRIMARY KEY DEFAULT gen_random_uuid(),

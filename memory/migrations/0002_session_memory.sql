@@ -19,7 +19,7 @@ CREATE TABLE session_turn (
     turn_id text NOT NULL,
     user_id text COLLATE "C" NOT NULL,
     customer text NOT NULL DEFAULT '',
-    agent text NOT NULL DEFAULT '',
+    answer text NOT NULL DEFAULT '',
     said_at timestamptz NOT NULL,
     processed_at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (thread_id, turn_id)
