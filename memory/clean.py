@@ -1,0 +1,2 @@
+def clean_text(text: str) -> str:
+    return text.replace("\x00", "")
