@@ -18,8 +18,9 @@ from memory.word_lists import word_list
 LONGEST_TERM = 64
 """Characters; longer runs are not words that anybody asks for."""
 
-_TOKEN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]+|[^\W_]+(?:['’\-][^\W_]+)*")
 _CHINESE = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
+_OTHER = r"[^\W_\u3400-\u9fff\uf900-\ufaff]+"
+_TOKEN = re.compile(rf"{_CHINESE.pattern}+|{_OTHER}(?:['’\-]{_OTHER})*")
 _STOP_WORDS = word_list("stop_words")
 _SUFFIXES = ("ingly", "edly", "ing", "ies", "ied", "ed", "es", "ly", "s")
 
@@ -28,7 +29,7 @@ def terms(text: str) -> list[str]:
     """The distinct search terms of a text, in order of first appearance.
 
     >>> terms("订单 ABC-20240520-001 的配送")
-    ['订单', 'abc20240520001', 'abc', '20240520', '001', '的配', '配送']
+    ['订单', 'abc20240520001', 'abc', '20240520', '1', '的配', '配送']
     """
     found: dict[str, None] = {}
     for match in _TOKEN.finditer(unicodedata.normalize("NFKC", text).lower()):
@@ -60,7 +61,7 @@ def _alphabetic(token: str) -> list[str]:
     if len(parts) == 1:
         return [stem(token)]
     if any(character.isdigit() for character in token):  # an identifier: whole, and by its parts
-        return ["".join(parts), *parts]
+        return ["".join(parts), *(part.lstrip("0") or "0" for part in parts)]
     return [stem(part) for part in parts if part]
 
 

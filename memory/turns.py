@@ -25,14 +25,14 @@ INSERT INTO session_turn (thread_id, turn_id, user_id, customer, answer, said_at
 VALUES (%s, %s, %s, %s, %s, %s)
 """
 TOUCH = """
-INSERT INTO session (thread_id, user_id) VALUES (%(thread_id)s, %(user_id)s)
+INSERT INTO session_memory (thread_id, user_id) VALUES (%(thread_id)s, %(user_id)s)
 ON CONFLICT (thread_id) DO UPDATE
    SET last_activity_at = now(),
        user_id = excluded.user_id,
        -- a thread that changes hands keeps nothing of the user before
-       summary = CASE WHEN session.user_id = excluded.user_id THEN session.summary ELSE '' END,
-       key_facts = CASE WHEN session.user_id = excluded.user_id THEN session.key_facts ELSE '{}' END,
-       folded_until = CASE WHEN session.user_id = excluded.user_id THEN session.folded_until END
+       summary = CASE WHEN session_memory.user_id = excluded.user_id THEN session_memory.summary ELSE '' END,
+       key_facts = CASE WHEN session_memory.user_id = excluded.user_id THEN session_memory.key_facts ELSE '{}' END,
+       folded_until = CASE WHEN session_memory.user_id = excluded.user_id THEN session_memory.folded_until END
 """
 KEEP_FACT = """
 INSERT INTO session_fact (thread_id, fact_key, user_id, content, memory_type, importance, confidence, domains,

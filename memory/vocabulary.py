@@ -42,7 +42,7 @@ _ENGLISH_NUMBERS = {
     )
     for word in names.split()
 }  # fmt: skip
-_WORD = re.compile(r"[\u3400-\u9fff]+|[^\W_]+(?:['’][^\W_]+)*")
+_WORD = re.compile(r"[\u3400-\u9fff]+|[^\W_\u3400-\u9fff]+(?:['’][^\W_\u3400-\u9fff]+)*")
 
 
 @lru_cache(maxsize=4096)

@@ -1,7 +1,7 @@
 -- What is remembered of one session: its turns, facts, rolling summary and snapshots.
 
 -- One row a thread.
-CREATE TABLE session (
+CREATE TABLE session_memory (
     thread_id text PRIMARY KEY,
     user_id text COLLATE "C" NOT NULL,
     last_activity_at timestamptz NOT NULL DEFAULT now(),
@@ -10,7 +10,7 @@ CREATE TABLE session (
     folded_until text,
     folded_at timestamptz
 );
-CREATE INDEX session_user ON session (user_id);
+CREATE INDEX session_memory_user ON session_memory (user_id);
 
 -- One row a processed turn: a job that runs twice finds its mark and writes nothing. The masked words stay
 -- until a snapshot covers them.

@@ -90,7 +90,7 @@ SELECT
                 'message_id', source_message_id) ORDER BY score DESC), '[]')
        FROM recalled JOIN user_memory USING (id)) AS memories,
     (SELECT jsonb_build_object('summary', summary, 'key_facts', key_facts, 'folded_until', folded_until)
-       FROM session WHERE thread_id = %(thread_id)s AND user_id = %(user_id)s) AS session,
+       FROM session_memory WHERE thread_id = %(thread_id)s AND user_id = %(user_id)s) AS session,
     (SELECT coalesce(jsonb_object_agg(key, content ORDER BY said_at), '{}') FROM (
         SELECT fact_key AS key, content, said_at
           FROM session_fact WHERE thread_id = %(thread_id)s AND user_id = %(user_id)s
