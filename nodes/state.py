@@ -37,6 +37,12 @@ class Route(TypedDict):
     review: bool
     why: str
     """The choice in one sentence, for whoever debugs it."""
+    likely: list[str]
+    """What a question to the customer would offer, likeliest first."""
+    ask: bool
+    """Too unsure to go on without asking."""
+    guess: bool
+    """Unsure, and going on all the same: the answer says so."""
 
 
 class Clarification(TypedDict):
@@ -88,7 +94,7 @@ class RecalledMemory(TypedDict):
 
 
 class SessionView(TypedDict):
-    """What the session layer knows of this thread."""
+    """What the session layer knows of this thread and of the customer's earlier ones."""
 
     summary: str
     folded_until: str | None
@@ -116,6 +122,8 @@ class ContextPlan(TypedDict):
     budget: int
     tight: bool
     """Assembled again after the provider reported an overflow."""
+    notice: str
+    """Last word to the model when a limit ends the turn."""
 
 
 class ApprovalRequest(TypedDict):
@@ -133,6 +141,8 @@ class Review(TypedDict):
     verdict: Literal["ORIGINAL_ANSWER", "REVISED", "failed", "skipped"]
     problems: list[str]
     started_at: float
+    done: bool
+    """No further round follows."""
 
 
 class Retry(TypedDict):
@@ -164,6 +174,8 @@ class AgentState(TypedDict, total=False):
     session: SessionView
     clarification: Clarification | None
     last_route: list[str]
+    history_start: str | None
+    """Oldest message that was sent at the last model call."""
     handoff: Handoff | None
     approvals: list[ApprovalRequest]
     decisions: dict[str, Decision]

@@ -1,0 +1,45 @@
+"""Turns a stage into a LangGraph node: finds the services of this event loop, frames the run, traces the stage."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+import structlog
+from langchain_core.runnables import RunnableConfig
+from langgraph.runtime import Runtime
+from opentelemetry import trace
+
+from nodes.context import AgentContext
+from nodes.run import Node, Run, Services
+from nodes.state import AgentState
+
+tracer = trace.get_tracer("steward")
+
+BoundNode = Callable[[AgentState, RunnableConfig, Runtime[AgentContext]], Awaitable[AgentState]]
+
+
+class ServiceHolder(Protocol):
+    """Whoever has the services of the running event loop."""
+
+    async def services(self) -> Services: ...
+
+
+def bind(name: str, node: Node, holder: ServiceHolder) -> BoundNode:
+    """The stage as LangGraph calls it; logs and spans carry thread, turn and node."""
+
+    async def bound(state: AgentState, config: RunnableConfig, runtime: Runtime[AgentContext]) -> AgentState:
+        services = await holder.services()
+        thread_id = str(config.get("configurable", {}).get("thread_id", ""))
+        turn = state.get("turn")
+        run = Run(services, runtime.context or AgentContext(), thread_id, config, runtime.stream_writer)
+        ids = {"thread_id": thread_id, "turn_id": turn["id"] if turn else "", "node": name}
+        with (
+            structlog.contextvars.bound_contextvars(**ids),
+            tracer.start_as_current_span(f"node {name}") as span,
+        ):
+            span.set_attributes({f"steward.{key}": value for key, value in ids.items()})
+            return await node(state, run)
+
+    bound.__name__ = name
+    return bound

@@ -1,0 +1,109 @@
+"""The state machine: stages as nodes, the flow as named edges. What is drawn is what runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from langgraph.graph import END, START, StateGraph
+
+from graph import edges
+from graph.bind import ServiceHolder, bind
+from graph.holder import Holder
+from graph.settings import Settings
+from graph.shop.business import SHOP
+from nodes.assemble_context import assemble_context
+from nodes.begin_turn import begin_turn
+from nodes.business import Business
+from nodes.call_model import call_model
+from nodes.clarify import clarify
+from nodes.context import AgentContext
+from nodes.execute_tools import execute_tools
+from nodes.recall_memory import recall_memory
+from nodes.reflect import reflect
+from nodes.request_approval import request_approval
+from nodes.route import route
+from nodes.run import Node
+from nodes.state import AgentState
+from nodes.write_memory import write_memory
+
+Graph = StateGraph[AgentState, AgentContext, AgentState, AgentState]
+
+STAGES: Mapping[str, Node] = {
+    "begin_turn": begin_turn,
+    "route": route,
+    "recall_memory": recall_memory,
+    "clarify": clarify,
+    "assemble_context": assemble_context,
+    "call_model": call_model,
+    "execute_tools": execute_tools,
+    "request_approval": request_approval,
+    "reflect": reflect,
+    "write_memory": write_memory,
+}
+
+
+def build_graph(
+    business: Business = SHOP,
+    settings: Settings | None = None,
+    *,
+    stages: Mapping[str, Node] | None = None,
+    holder: ServiceHolder | None = None,
+) -> Graph:
+    """The uncompiled graph of a business, for one's own checkpointer.
+
+    `stages` replaces single stages by name; `holder` shares the services of an agent that is already open.
+
+        graph = build_graph(SHOP, Settings()).compile(checkpointer=saver)
+    """
+    holder = holder or Holder(settings or Settings.load(), business)
+    graph: Graph = StateGraph(AgentState, context_schema=AgentContext)
+    for name, node in {**STAGES, **(stages or {})}.items():
+        graph.add_node(name, bind(name, node, holder))
+    _connect(graph)
+    return graph
+
+
+def _connect(graph: Graph) -> None:
+    graph.add_edge(START, "begin_turn")
+    graph.add_conditional_edges(
+        "begin_turn",
+        edges.after_begin,
+        {
+            "what is asked": "route",
+            "what is known": "recall_memory",
+            "answered": "write_memory",
+            "with staff": END,
+        },
+    )
+    graph.add_edge("route", "assemble_context")
+    graph.add_edge("recall_memory", "assemble_context")
+    graph.add_conditional_edges(
+        "assemble_context", edges.after_assembly, {"ready": "call_model", "unsure": "clarify"}
+    )
+    graph.add_edge("clarify", "write_memory")
+    graph.add_conditional_edges(
+        "call_model",
+        edges.after_model,
+        {
+            "tools": "execute_tools",
+            "review": "reflect",
+            "answer": "write_memory",
+            "too long": "assemble_context",
+        },
+    )
+    graph.add_conditional_edges(
+        "execute_tools",
+        edges.after_tools,
+        {"retry": "execute_tools", "approval": "request_approval", "results": "assemble_context"},
+    )
+    graph.add_conditional_edges(
+        "request_approval",
+        edges.after_approval,
+        {"settled": "execute_tools", "undecided": "request_approval"},
+    )
+    graph.add_conditional_edges(
+        "reflect", edges.after_review, {"final": "write_memory", "another round": "reflect"}
+    )
+    graph.add_conditional_edges(
+        "write_memory", edges.after_memory, {"done": END, "waiting for staff": "request_approval"}
+    )

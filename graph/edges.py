@@ -1,0 +1,68 @@
+"""Every decision on the flow: small pure functions from the state to the name of a path."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from langchain_core.messages import AIMessage
+
+from nodes.context_groups import open_calls
+from nodes.state import AgentState
+
+
+def after_begin(
+    state: AgentState,
+) -> list[Literal["what is asked", "what is known"]] | Literal["answered", "with staff"]:
+    """Routing and recall run side by side; a thread with staff is silent, an unservable message answered."""
+    if state.get("handoff"):
+        return "with staff"
+    return ["what is asked", "what is known"] if state.get("answer") is None else "answered"
+
+
+def after_assembly(state: AgentState) -> Literal["ready", "unsure"]:
+    """Too unsure of the route: ask, instead of calling the model."""
+    route = state["route"]
+    return "unsure" if route and route["ask"] else "ready"
+
+
+def after_model(state: AgentState) -> Literal["tools", "review", "answer", "too long"]:
+    """What the model's message asks for."""
+    context = state.get("context")
+    last = state["messages"][-1]
+    if isinstance(last, AIMessage) and open_calls([last]):
+        return "tools"
+    if state.get("draft") is not None:
+        return "review"
+    if state.get("answer") is not None:
+        return "answer"
+    assert context is not None and context["tight"], "no call, no draft, no answer: only an overflow is left"
+    return "too long"
+
+
+def after_tools(state: AgentState) -> Literal["retry", "approval", "results"]:
+    """Failed in passing, waiting for a person, or done."""
+    if state.get("approvals") and _waits(state):
+        return "approval"
+    return "retry" if state.get("retry") else "results"
+
+
+def _waits(state: AgentState) -> bool:
+    """Whether an open call of this turn is among those that wait for approval."""
+    waiting = {request["call_id"] for request in state["approvals"]}
+    return any(record["id"] in waiting and record["status"] == "pending" for record in state["tool_calls"])
+
+
+def after_approval(state: AgentState) -> Literal["settled", "undecided"]:
+    """Nothing runs before every request is settled."""
+    return "undecided" if state["approvals"] else "settled"
+
+
+def after_review(state: AgentState) -> Literal["final", "another round"]:
+    """One round is one reviewer call."""
+    review = state["review"]
+    return "final" if review is None or review["done"] else "another round"
+
+
+def after_memory(state: AgentState) -> Literal["done", "waiting for staff"]:
+    """An approval that staff have not settled yet stays open behind the answer."""
+    return "waiting for staff" if state.get("approvals") else "done"

@@ -1,0 +1,132 @@
+"""Open a turn: take the message in, mend what an interrupted turn left open, reset what belongs to one turn."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
+
+from memory.clean import clean_text
+from memory.errors import InvalidInput
+from nodes.context_groups import call_ids, open_calls
+from nodes.messages import new_id
+from nodes.run import Run
+from nodes.scope import call_scope
+from nodes.state import AgentState, ApprovalRequest, Turn, fresh_turn
+from nodes.texts import language_of, say
+
+MAX_CHARACTERS = 100_000
+"""Of one customer message; what is longer is refused, and the customer is told."""
+KEPT_CHARACTERS = 500
+"""Of a refused message, for whoever reads the conversation."""
+
+
+async def begin_turn(state: AgentState, run: Run) -> AgentState:
+    """Check the customer's message and open its turn; a message that cannot be served is answered here."""
+    messages = state.get("messages", [])
+    message = _latest(messages)
+    text, whole = _readable(message)
+    turn = _open(message, text, run)
+    update: AgentState = {**fresh_turn(), "turn": turn}
+    changes: list[AnyMessage] = []
+    if text != message.text or message.id is None or not isinstance(message.content, str):
+        changes.append(HumanMessage(text, id=turn["message_id"], additional_kwargs=_kept(message)))
+    if state.get("handoff"):
+        return {**update, "messages": changes, "answer": ""}
+    waiting = state.get("approvals", [])
+    changes.extend(await _mend(messages, waiting, turn, run))
+    update["approvals"] = [request for request in waiting if request["by"] == "staff"]
+    update["decisions"] = {}
+    if reply := _unservable(message, text, whole, turn["locale"]):
+        changes.append(AIMessage(reply, id=new_id("answer")))
+        update["answer"] = reply
+    update["messages"] = changes
+    return update
+
+
+def _latest(messages: Sequence[AnyMessage]) -> HumanMessage:
+    if not messages or not isinstance(messages[-1], HumanMessage):
+        raise InvalidInput(
+            'A turn begins with the customer\'s message; send {"messages": [("user", "…")]} as input.'
+        )
+    return messages[-1]
+
+
+def _open(message: HumanMessage, text: str, run: Run) -> Turn:
+    now = run.now()
+    context = run.context
+    message_id = message.id or new_id("message")
+    return {
+        "id": f"turn-{message_id}",
+        "message_id": message_id,
+        "started_at": now.isoformat(),
+        "deadline": _unix() + run.settings.steward_turn_seconds,
+        "user_id": context.user_id,
+        "locale": context.locale or language_of(text),
+        "timezone": context.timezone or run.settings.steward_timezone,
+        "request": text,
+        "model_calls": 0,
+        "tool_calls": 0,
+        "tokens": 0,
+        "versions": {"business": f"{run.business.name}/{run.business.version}"},
+    }
+
+
+def _unix() -> float:
+    # The wall-clock budget runs on the real clock, also where a test sets the context's.
+    return datetime.now().astimezone().timestamp()
+
+
+def _kept(message: HumanMessage) -> dict[str, object]:
+    return {"note": "non-text parts were left out"} if not isinstance(message.content, str) else {}
+
+
+def _readable(message: HumanMessage) -> tuple[str, bool]:
+    """The message as it is kept, and whether that is all of it."""
+    text = clean_text(message.text)
+    if len(text) <= MAX_CHARACTERS:
+        return text, True
+    return f"{text[:KEPT_CHARACTERS]} […]", False
+
+
+def _unservable(message: HumanMessage, text: str, whole: bool, locale: str) -> str | None:
+    if not whole:
+        return say("too_long", locale, limit=MAX_CHARACTERS)
+    if text.strip():
+        return None
+    return say("empty_message" if isinstance(message.content, str) else "not_text", locale)
+
+
+async def _mend(
+    messages: Sequence[AnyMessage], waiting: Sequence[ApprovalRequest], turn: Turn, run: Run
+) -> list[AnyMessage]:
+    """A result for every call that an earlier turn left without one."""
+    by_call = {request["call_id"]: request for request in waiting}
+    mended: list[AnyMessage] = []
+    for message in open_calls(messages):
+        recorded = await run.services.engine.recorded(message, call_scope(turn, run))
+        for id in call_ids(message):
+            if _answered(messages, id):
+                continue
+            envelope = recorded.get(id) or _unanswered(by_call.get(id))
+            mended.append(
+                ToolMessage(json.dumps(envelope, ensure_ascii=False), tool_call_id=id, id=new_id("result"))
+            )
+    return mended
+
+
+def _answered(messages: Sequence[AnyMessage], id: str) -> bool:
+    return any(isinstance(m, ToolMessage) and m.tool_call_id == id for m in messages)
+
+
+def _unanswered(request: ApprovalRequest | None) -> dict[str, object]:
+    if request is None:
+        text = "The turn was interrupted before this call had a result; it did not run."
+        return {"status": "error", "error_kind": "cancelled", "error_desc": text, "retryable": True}
+    if request["by"] == "staff":
+        text = "This call waits for approval by staff; nothing has happened yet. Do not call it again."
+        return {"status": "ok", "data": {"state": "waiting_for_staff_approval", "note": text}}
+    text = "The customer wrote something else instead of approving; the call did not run."
+    return {"status": "error", "error_kind": "cancelled", "error_desc": text, "retryable": False}

@@ -1,0 +1,73 @@
+"""Messages in groups that the protocol keeps together: a turn, and in it each call with its results.
+
+Whatever the order and the gaps of the stored conversation (an interrupted turn, an approval settled later, a
+mended call), what leaves here is valid: every call is followed by exactly one result, no result stands alone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
+
+LOST_RESULT = json.dumps(
+    {
+        "status": "error",
+        "error_kind": "cancelled",
+        "error_desc": "This call was interrupted before a result was recorded; it may not have run.",
+        "retryable": False,
+    }
+)
+
+
+@dataclass(frozen=True)
+class TurnGroup:
+    """One customer message with all that answered it."""
+
+    messages: tuple[AnyMessage, ...]
+
+    @property
+    def first_id(self) -> str | None:
+        return self.messages[0].id
+
+
+def call_ids(message: AIMessage) -> list[str]:
+    """Ids of the calls in a message, unreadable ones too, in the order of the message."""
+    calls = [*message.tool_calls, *message.invalid_tool_calls]
+    return [call["id"] for call in calls if call["id"]]
+
+
+def open_calls(messages: Iterable[AnyMessage]) -> list[AIMessage]:
+    """Messages that hold a call without a result."""
+    answered = {message.tool_call_id for message in messages if isinstance(message, ToolMessage)}
+    return [
+        message
+        for message in messages
+        if isinstance(message, AIMessage) and any(id not in answered for id in call_ids(message))
+    ]
+
+
+def turn_groups(messages: Sequence[AnyMessage]) -> list[TurnGroup]:
+    """The conversation as turns, oldest first, each valid on its own."""
+    results: dict[str, ToolMessage] = {}
+    for message in messages:
+        if isinstance(message, ToolMessage):
+            results.setdefault(message.tool_call_id, message)
+    groups: list[list[AnyMessage]] = []
+    for message in messages:
+        if isinstance(message, HumanMessage) or not groups:
+            groups.append([])
+        if isinstance(message, HumanMessage):
+            groups[-1].append(message)
+        elif isinstance(message, AIMessage):
+            groups[-1].extend(_with_results(message, results))
+    return [TurnGroup(tuple(group)) for group in groups if group]
+
+
+def _with_results(message: AIMessage, results: dict[str, ToolMessage]) -> list[AnyMessage]:
+    ids = call_ids(message)
+    if not ids and not message.text:
+        return []
+    return [message, *(results.get(id) or ToolMessage(LOST_RESULT, tool_call_id=id) for id in ids)]

@@ -1,0 +1,72 @@
+"""The plan written out as the messages that are sent. Pure, and the same bytes for the same plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, ToolMessage
+
+from nodes.context_groups import turn_groups
+from nodes.state import ContextPlan
+
+Cut = Callable[[str, int], str]
+"""Shortens a text to so many tokens, with a note."""
+
+
+def render_context(
+    plan: ContextPlan, system: str, messages: Sequence[AnyMessage], cut: Cut
+) -> list[AnyMessage]:
+    """Messages for the model: system, then whole turns; summary before the first, background before the last."""
+    groups = turn_groups(messages)
+    start = next(
+        (i for i, g in enumerate(groups) if any(m.id == plan["first_message_id"] for m in g.messages)), 0
+    )
+    groups = groups[start:]
+    rendered: list[AnyMessage] = [SystemMessage(system)]
+    for index, group in enumerate(groups):
+        blocks = []
+        if index == 0 and plan["summary"]:
+            blocks.append(plan["summary"])
+        if index == len(groups) - 1 and plan["background"]:
+            blocks.append(plan["background"])
+        turn = [_plain(_shortened(message, plan, cut)) for message in group.messages]
+        rendered.extend(_led_by(turn, blocks))
+    if plan["notice"]:
+        rendered.append(HumanMessage(plan["notice"]))
+    return rendered
+
+
+def _led_by(turn: list[AnyMessage], blocks: list[str]) -> list[AnyMessage]:
+    """Put blocks of data before the customer's words, in the same message: roles keep alternating."""
+    if not blocks:
+        return turn
+    block = "\n\n".join(blocks)
+    if turn and isinstance(turn[0], HumanMessage):
+        words = f"<customer_message>\n{turn[0].text}\n</customer_message>"
+        return [HumanMessage(f"{block}\n\n{words}", id=turn[0].id), *turn[1:]]
+    return [HumanMessage(block), *turn]
+
+
+def _shortened(message: AnyMessage, plan: ContextPlan, cut: Cut) -> AnyMessage:
+    limit = plan["shortened"].get(message.id or "")
+    if limit is None or isinstance(message, AIMessage):
+        return message
+    return message.model_copy(update={"content": cut(message.text, limit)})
+
+
+def _plain(message: AnyMessage) -> AnyMessage:
+    """Only what the protocol carries: text, calls with readable arguments, results."""
+    if isinstance(message, AIMessage):
+        calls: list[Any] = [
+            *message.tool_calls,
+            *(
+                {"type": "tool_call", "id": call["id"], "name": call["name"] or "unknown", "args": {}}
+                for call in message.invalid_tool_calls
+                if call["id"]
+            ),
+        ]
+        return AIMessage(message.text, tool_calls=calls, id=message.id)
+    if isinstance(message, ToolMessage):
+        return ToolMessage(message.text, tool_call_id=message.tool_call_id, id=message.id)
+    return HumanMessage(message.text, id=message.id)

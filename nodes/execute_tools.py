@@ -1,0 +1,162 @@
+"""Execute the tools that the model called: nothing runs before all arguments hold and all approvals are settled."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Sequence
+
+from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
+
+from nodes.context_groups import open_calls
+from nodes.messages import new_id
+from nodes.run import Run
+from nodes.scope import call_scope
+from nodes.state import AgentState, ApprovalRequest, Handoff, Retry, StopReason, ToolCallRecord
+from tools.calls import Decision, Outcome, PreparedCall, RawCall
+from tools.reading import raw_calls
+
+
+async def execute_tools(state: AgentState, run: Run) -> AgentState:
+    """Run the open calls of the turn: results go to the messages, transient failures wait for another try."""
+    if retry := state.get("retry"):
+        await asyncio.sleep(_wait(retry, state["turn"]["deadline"]))
+    scope = call_scope(state["turn"], run, state)
+    engine = run.services.engine
+    prepared = await engine.prepare(_open_calls(state), scope)
+    decisions = state.get("decisions", {})
+    if waiting := _unsettled(prepared, decisions):
+        return {"approvals": waiting, "tool_calls": _pending(state, prepared)}
+    outcomes = await engine.run(prepared, scope, decisions, run.emit)
+    return _update(state, run, outcomes)
+
+
+def _wait(retry: Retry, deadline: float) -> float:
+    now = time.time()
+    return max(0.0, min(retry["not_before"], deadline) - now)
+
+
+def _open_calls(state: AgentState) -> list[RawCall]:
+    """The calls of the turn that have no result yet, in the order the model made them."""
+    messages = state["messages"]
+    answered = {message.tool_call_id for message in messages if isinstance(message, ToolMessage)}
+    return [
+        call for message in open_calls(messages) for call in raw_calls(message) if call.id not in answered
+    ]
+
+
+def _unsettled(
+    prepared: Sequence[PreparedCall | Outcome], decisions: dict[str, Decision]
+) -> list[ApprovalRequest]:
+    return [
+        {
+            "call_id": call.id,
+            "name": call.spec.name,
+            "args": call.args,
+            "by": call.approval.by,
+            "reason": call.approval.reason,
+        }
+        for call in prepared
+        if isinstance(call, PreparedCall) and call.approval and call.id not in decisions
+    ]
+
+
+def _pending(state: AgentState, prepared: Sequence[PreparedCall | Outcome]) -> list[ToolCallRecord]:
+    records: list[ToolCallRecord] = [
+        {
+            "id": call.id,
+            "name": call.spec.name,
+            "args": call.args,
+            "status": "pending",
+            "error_kind": None,
+            "attempts": 0,
+        }
+        for call in prepared
+        if isinstance(call, PreparedCall)
+    ]
+    return _merged(state["tool_calls"], records)
+
+
+def _update(state: AgentState, run: Run, outcomes: Sequence[Outcome]) -> AgentState:
+    final = [outcome for outcome in outcomes if not outcome.transient]
+    passing = [outcome for outcome in outcomes if outcome.transient]
+    update: AgentState = {
+        "messages": [_message(outcome) for outcome in final],
+        "tool_calls": _merged(state["tool_calls"], [_record(outcome) for outcome in outcomes]),
+        "approvals": [],
+        "retry": _retry(state, passing),
+        "turn": {**state["turn"], "tool_calls": state["turn"]["tool_calls"] + len(final)},
+    }
+    if reason := _stop(final):
+        update["stopped_because"] = reason
+    if handoff := _handoff(state, run, final):
+        update["handoff"] = handoff
+    return update
+
+
+def _message(outcome: Outcome) -> AnyMessage:
+    return ToolMessage(
+        json.dumps(outcome.envelope, ensure_ascii=False),
+        tool_call_id=outcome.id,
+        name=outcome.name,
+        status="success" if outcome.ok else "error",
+        id=new_id("result"),
+    )
+
+
+def _record(outcome: Outcome) -> ToolCallRecord:
+    return {
+        "id": outcome.id,
+        "name": outcome.name,
+        "args": outcome.args,
+        "status": "pending" if outcome.transient else outcome.envelope["status"],
+        "error_kind": outcome.envelope.get("error_kind"),
+        "attempts": outcome.attempts,
+    }
+
+
+def _merged(before: Sequence[ToolCallRecord], after: Sequence[ToolCallRecord]) -> list[ToolCallRecord]:
+    by_id = {record["id"]: record for record in before}
+    by_id.update({record["id"]: record for record in after})
+    return list(by_id.values())
+
+
+def _retry(state: AgentState, passing: Sequence[Outcome]) -> Retry | None:
+    if not passing:
+        return None
+    before = retry["attempts"] if (retry := state.get("retry")) else {}
+    return {
+        "attempts": {**before, **{outcome.id: outcome.attempts for outcome in passing}},
+        "not_before": time.time() + max(outcome.retry_after for outcome in passing),
+    }
+
+
+def _stop(final: Sequence[Outcome]) -> StopReason | None:
+    """A turn ends where the model goes in circles, or where its only step cannot be completed."""
+    kinds = {outcome.envelope.get("error_kind") for outcome in final}
+    return "repeated_call" if "limit" in kinds else None
+
+
+def _handoff(state: AgentState, run: Run, final: Sequence[Outcome]) -> Handoff | None:
+    for outcome in final:
+        if request := outcome.signals.get("handoff"):
+            route = state["route"]
+            return {
+                "since": run.now().isoformat(),
+                "reason": str(request.get("reason", "")),
+                "packet": {
+                    "summary": request.get("summary", ""),
+                    "request": state["turn"]["request"],
+                    "intents": [intent["name"] for intent in route["intents"]] if route else [],
+                    "tool_calls": list(state["tool_calls"]),
+                },
+            }
+    return None
+
+
+def settled_copy(request: ApprovalRequest) -> AIMessage:
+    """The call of an approval that was settled after its turn had ended, made again under an id of its own."""
+    call_id = f"{request['call_id']}-settled"
+    call = {"id": call_id, "name": request["name"], "args": request["args"], "type": "tool_call"}
+    return AIMessage("", id=new_id("answer"), tool_calls=[call])

@@ -1,0 +1,49 @@
+"""End the turn: queue one durable job that will remember it, and book what it cost. No model call, no wait (M8)."""
+
+from __future__ import annotations
+
+from langchain_core.messages import HumanMessage
+
+from memory.extraction import Exchange
+from nodes.run import Run
+from nodes.state import AgentState
+
+
+async def write_memory(state: AgentState, run: Run) -> AgentState:
+    """Queue the finished exchange, flush the ledger rows of the turn, remember what the turn was about."""
+    turn = state["turn"]
+    if _worth_remembering(state, run):
+        await run.services.queue.enqueue_turn(_exchange(state, run))
+    await run.services.usage.flush(turn["id"])
+    route = state.get("route")
+    return {"last_route": [i["name"] for i in route["intents"]] if route and not route["ask"] else []}
+
+
+def _worth_remembering(state: AgentState, run: Run) -> bool:
+    """A question back to the customer, an apology or a refused message is no exchange."""
+    route = state.get("route")
+    served = route is not None and not route["ask"] and state.get("stopped_because") != "model_unavailable"
+    return served and run.settings.steward_long_term_memory == "on"
+
+
+def _exchange(state: AgentState, run: Run) -> Exchange:
+    turn = state["turn"]
+    route = state.get("route")
+    return Exchange(
+        user_id=turn["user_id"],
+        thread_id=run.thread_id,
+        turn_id=turn["id"],
+        message_id=turn["message_id"],
+        customer=_customer_words(state),
+        answer=state.get("answer") or "",
+        said_at=run.now(),
+        timezone=turn["timezone"],
+        intents=tuple(i["name"] for i in route["intents"]) if route else (),
+    )
+
+
+def _customer_words(state: AgentState) -> str:
+    for message in reversed(state["messages"]):
+        if isinstance(message, HumanMessage) and message.id == state["turn"]["message_id"]:
+            return message.text
+    return state["turn"]["request"]
