@@ -118,9 +118,7 @@ def _from_text(call_id: str | None, name: str | None, text: str | None, cut: boo
     return RawCall(call_id or "", name or "", args)
 
 
-def _fitted(
-    call: RawCall, registry: ToolRegistry, offered: Collection[str]
-) -> tuple[str, Arguments | None]:
+def _fitted(call: RawCall, registry: ToolRegistry, offered: Collection[str]) -> tuple[str, Arguments | None]:
     """Name and arguments as the tool that is meant takes them."""
     spec = registry.resolve(call.name, offered)
     if isinstance(spec, UnknownTool):

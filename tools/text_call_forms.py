@@ -1,9 +1,9 @@
 """The forms in which models write a call as text, and what a piece of text in such a form says.
 
-    {"name": N, "arguments": {…}}      also `parameters`, `args`, a JSON text in their place, lists of these
-    {"function": {"name": N, …}}       OpenAI's own wrapping, also under `tool_calls`
-    {"N": {…}}                         the tool's name as the only key
-    <function=N><parameter=P>V</parameter></function>, N{…}     inside a tag
+{"name": N, "arguments": {…}}      also `parameters`, `args`, a JSON text in their place, lists of these
+{"function": {"name": N, …}}       OpenAI's own wrapping, also under `tool_calls`
+{"N": {…}}                         the tool's name as the only key
+<function=N><parameter=P>V</parameter></function>, N{…}     inside a tag
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ OTHER_KEYS = ("id", "type", "index", "call_id")
 _XML = re.compile(r"<function=([^<>\s]+)>(.*?)(?:</function>|$)", re.DOTALL)
 _XML_PARAMETER = re.compile(r"<parameter=([^<>\s]+)>\n?(.*?)\n?</parameter>", re.DOTALL)
 _NAME_BEFORE = re.compile(r"([A-Za-z_][\w.-]*)\s*(?:\[ARGS\]|```(?:json)?|[(:>])?\s*$")
-_NAMED = re.compile(r"[\"']?(?:%s)[\"']?\s*:\s*[\"']([^\"']+)[\"']" % "|".join(NAME_KEYS))
+_NAMED = re.compile(rf"[\"']?(?:{'|'.join(NAME_KEYS)})[\"']?\s*:\s*[\"']([^\"']+)[\"']")
 
 
 @dataclass(frozen=True)

@@ -87,10 +87,10 @@ def without_calls(text: str, registry: ToolRegistry, offered: Collection[str]) -
 class TextCallGuard:
     """Lets the text of a stream through, but for calls and for what may yet become one.
 
-        guard = TextCallGuard(registry, offered)
-        for delta in stream:
-            show(guard.feed(delta))
-        show(guard.flush())
+    guard = TextCallGuard(registry, offered)
+    for delta in stream:
+        show(guard.feed(delta))
+    show(guard.flush())
     """
 
     def __init__(self, registry: ToolRegistry, offered: Collection[str]) -> None:
