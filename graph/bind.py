@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractContextManager
 from typing import Protocol
 
 import structlog
@@ -34,9 +35,20 @@ def bind(name: str, node: Node, holder: ServiceHolder) -> BoundNode:
         turn = state.get("turn")
         run = Run(services, runtime.context or AgentContext(), thread_id, config, runtime.stream_writer)
         ids = {"thread_id": thread_id, "turn_id": turn["id"] if turn else "", "node": name}
-        with structlog.contextvars.bound_contextvars(**ids), tracer.start_as_current_span(f"node {name}") as span:
+        with (
+            structlog.contextvars.bound_contextvars(**ids),
+            tracer.start_as_current_span(f"node {name}") as span,
+        ):
             span.set_attributes({f"steward.{key}": value for key, value in ids.items()})
             return await node(state, run)
 
     bound.__name__ = name
     return bound
+
+
+def _span(name: str, ids: Mapping[str, str]) -> AbstractContextManager[trace.Span]:
+    attributes = {f"steward.{key}": value for key, value in ids.items()}
+    # An interrupt leaves a node as an exception and is no error.
+    return tracer.start_as_current_span(
+        f"node {name}", attributes=attributes, record_exception=False, set_status_on_exception=False
+    )

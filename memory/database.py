@@ -2,33 +2,101 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Any, Self
 
-from psycopg import AsyncConnection
+from psycopg import AsyncConnection, InterfaceError, OperationalError
 from psycopg.rows import DictRow, dict_row
-from psycopg_pool import AsyncConnectionPool
+from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout, TooManyRequests
 
-Pool = AsyncConnectionPool[AsyncConnection[DictRow]]
+from memory.database_url import DatabaseUrl
+from memory.embedded import EmbeddedPostgres
+from memory.errors import DatabaseUnavailable
+from memory.settings import MemorySettings
+
+Connection = AsyncConnection[DictRow]
+Pool = AsyncConnectionPool[Connection]
+
+START_SECONDS = 10.0
+RETRY_SECONDS = 0.3
+# A server that has gone without a word is noticed within a minute; ignored on a unix socket.
+KEEPALIVE = {
+    "keepalives_idle": 20,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 30_000,
+}
+# What the server says when trying again helps nobody.
+LASTING = (
+    "authentication failed",
+    "does not exist",
+    "pg_hba.conf",
+    "permission denied",
+    "no password supplied",
+)
 
 
 class Database:
-    """A pool of autocommit connections with dict rows. Belongs to one event loop."""
+    """A pool of autocommit connections with dict rows. Belongs to one event loop.
 
-    def __init__(self, url: str, *, size: int = 10) -> None:
-        self.url = url
+    `size` is the most connections at once; a pool of one is enough for everything here, since nothing takes a second
+    connection while it holds one. `pgbouncer` leaves out what transaction pooling cannot carry: prepared statements
+    and session settings. `statement_seconds` ends a statement that takes longer.
+
+        async with Database(url) as database:
+            rows = await database.fetch("SELECT 1 AS one")
+
+    Everything raises DatabaseUnavailable when Postgres cannot be reached or no connection comes free in time;
+    errors of the statement itself are psycopg's.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        size: int = 10,
+        pgbouncer: bool = False,
+        statement_seconds: float = 30,
+        wait_seconds: float = 10,
+    ) -> None:
+        self.address = DatabaseUrl.parse(url)
+        self.url = self.address.libpq
+        self.pgbouncer = pgbouncer or self.address.pgbouncer
+        self.statement_seconds = statement_seconds
+        self.size = size
+        self._options: dict[str, Any] = {
+            "autocommit": True,
+            "prepare_threshold": None if self.pgbouncer else 0,
+            "row_factory": dict_row,
+            "connect_timeout": 5,
+            **KEEPALIVE,
+        }
         self.pool: Pool = AsyncConnectionPool(
-            url,
+            self.url,
             min_size=1,
             max_size=size,
             open=False,
-            timeout=10,
+            timeout=wait_seconds,
             check=AsyncConnectionPool.check_connection,
-            kwargs={"autocommit": True, "prepare_threshold": 0, "row_factory": dict_row},
+            configure=self._configure,
+            kwargs=self._options,
         )
 
+    @property
+    def sqlalchemy_url(self) -> str:
+        """The same database for SQLAlchemy and langchain-postgres."""
+        return self.address.sqlalchemy
+
     async def __aenter__(self) -> Self:
-        await self.pool.open(wait=True)
+        await self._wait_for_server()
+        try:
+            await self.pool.open(wait=True, timeout=START_SECONDS)
+        except PoolTimeout as error:
+            raise DatabaseUnavailable(f"Postgres at {self.address} took no connection in time.") from error
         return self
 
     async def __aexit__(
@@ -36,14 +104,97 @@ class Database:
     ) -> None:
         await self.pool.close()
 
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[Connection]:
+        """A connection of the pool for some statements; give it back soon, and never during a model call."""
+        try:
+            async with self.pool.connection() as connection:
+                try:
+                    yield connection
+                except (OperationalError, InterfaceError) as error:
+                    if connection.broken or connection.closed:
+                        raise DatabaseUnavailable(
+                            f"Postgres at {self.address} dropped the connection; what was not committed is undone."
+                        ) from error
+                    raise
+        except (PoolTimeout, TooManyRequests) as error:
+            raise DatabaseUnavailable(
+                f"No connection to Postgres at {self.address} came free within {self.pool.timeout:.0f} s: "
+                f"it is down, or {self.size} connections are too few (STEWARD_POOL_SIZE)."
+            ) from error
+        except PoolClosed as error:
+            raise DatabaseUnavailable(
+                "The connection pool is closed: the agent has been shut down."
+            ) from error
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Connection]:
+        """A connection inside a transaction: committed at the end, rolled back on any exception."""
+        async with self.connection() as connection, connection.transaction():
+            yield connection
+
     async def fetch(self, query: str, params: Any = None) -> list[dict[str, Any]]:
         """All rows of one statement."""
-        async with self.pool.connection() as connection:
+        async with self.connection() as connection:
             cursor = await connection.execute(query, params)
             return await cursor.fetchall()
 
+    async def fetch_one(self, query: str, params: Any = None) -> dict[str, Any] | None:
+        """The first row of one statement, or None."""
+        async with self.connection() as connection:
+            cursor = await connection.execute(query, params)
+            return await cursor.fetchone()
+
     async def execute(self, query: str, params: Any = None) -> int:
         """Run one statement; the number of rows it touched."""
-        async with self.pool.connection() as connection:
+        async with self.connection() as connection:
             cursor = await connection.execute(query, params)
             return cursor.rowcount
+
+    async def _configure(self, connection: Connection) -> None:
+        if not self.pgbouncer:
+            milliseconds = str(round(self.statement_seconds * 1000))
+            await connection.execute("SELECT set_config('statement_timeout', %s, false)", (milliseconds,))
+
+    async def _wait_for_server(self) -> None:
+        """Connect once before the pool does, since a pool does not tell why it could not."""
+        until = time.monotonic() + START_SECONDS
+        while True:
+            try:
+                connection = await AsyncConnection.connect(self.url, **self._options)
+            except OperationalError as error:
+                lasting = any(reason in str(error) for reason in LASTING)
+                if lasting or time.monotonic() > until:
+                    raise DatabaseUnavailable(self.address.explain(str(error))) from error
+                await asyncio.sleep(RETRY_SECONDS)
+            else:
+                await connection.close()
+                return
+
+
+@asynccontextmanager
+async def open_database(settings: MemorySettings) -> AsyncIterator[Database]:
+    """The database that the settings name, else the embedded Postgres in STEWARD_HOME, which is started for it.
+
+    Raises DatabaseUnavailable, ConfigurationError.
+    """
+    if settings.database_url is not None:
+        async with _from_settings(settings.database_url.get_secret_value(), settings) as database:
+            yield database
+        return
+    server = EmbeddedPostgres(settings.steward_home)
+    try:
+        url = await asyncio.to_thread(server.start)
+        async with _from_settings(url, settings) as database:
+            yield database
+    finally:
+        await asyncio.to_thread(server.release)
+
+
+def _from_settings(url: str, settings: MemorySettings) -> Database:
+    return Database(
+        url,
+        size=settings.steward_pool_size,
+        pgbouncer=settings.steward_pgbouncer == "on",
+        statement_seconds=settings.steward_statement_seconds,
+    )

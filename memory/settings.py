@@ -14,9 +14,11 @@ Switch = Literal["on", "off"]
 class MemorySettings(BaseSettings):
     """Read from the environment or `.env`; field names are the variables' names in lower case."""
 
-    model_config = SettingsConfigDict(env_file=".env", extra="ignore", populate_by_name=True, frozen=True)
+    model_config = SettingsConfigDict(
+        env_file=".env", env_ignore_empty=True, extra="ignore", populate_by_name=True, frozen=True
+    )
 
-    database_url: str | None = Field(None, description="Postgres with pgvector; none: an embedded one.")
+    database_url: SecretStr | None = Field(None, description="Postgres with pgvector; none: an embedded one.")
     steward_home: Path = Field(Path(".steward"), description="Local data.")
     steward_embeddings: str = Field("local", pattern=r"^(local|openai:.+)$")
     openai_api_key: SecretStr | None = None
@@ -28,6 +30,8 @@ class MemorySettings(BaseSettings):
     steward_encryption_key: SecretStr | None = None
     steward_timezone: str = "Asia/Shanghai"
     steward_pool_size: int = Field(10, ge=1, le=200, description="Most connections of one process.")
+    steward_pgbouncer: Switch = Field("off", description="DATABASE_URL leads through PgBouncer.")
+    steward_statement_seconds: float = Field(30, gt=0, description="A statement that takes longer is ended.")
     steward_half_life_fact_days: float = Field(180, gt=0)
     steward_half_life_preference_days: float = Field(120, gt=0)
     steward_half_life_decision_days: float = Field(60, gt=0)

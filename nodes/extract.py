@@ -24,7 +24,9 @@ PATIENCE = 120.0
 
 def make_extractor(models: Models, business: Business, usage: UsageLedger) -> Extractor:
     """An extractor for the memory worker; it raises where the model fails, so that the job is tried again."""
-    domains = sorted({domain for intent in business.intents for domain in intent.memory_domains} | {"general"})
+    domains = sorted(
+        {domain for intent in business.intents for domain in intent.memory_domains} | {"general"}
+    )
     system = load_prompt("extractor").format(business=business.name, domains=", ".join(domains))
 
     async def extract(exchange: Exchange, known: Sequence[KnownMemory]) -> list[MemoryItem]:

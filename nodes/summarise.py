@@ -6,7 +6,7 @@ import time
 
 from langchain_core.messages import HumanMessage, SystemMessage
 
-from memory.extraction import SummariseRequest, Summariser, Summary
+from memory.extraction import Summariser, SummariseRequest, Summary
 from nodes.answers import SummariserAnswer
 from nodes.booking import Booking
 from nodes.models import Models

@@ -1,0 +1,103 @@
+"""One lazy holder of connections and clients per event loop, keyed by settings and business (G4).
+
+The compiled graph is shared by every loop that runs it (the dev server's, an embedding service's, a test's); what
+it works with is opened at the first use in a loop, never at import, and closed with the loop's last user.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from weakref import WeakKeyDictionary
+
+import memory
+import nodes
+import tools
+from graph.settings import Settings
+from memory.business_state import BusinessState
+from memory.database import Database, open_database
+from memory.embeddings import make_embedder
+from memory.migrate import migrate
+from memory.queue import MemoryQueue
+from nodes.business import Business
+from nodes.classifier import LocalRouter
+from nodes.compact import make_compactor
+from nodes.models import Models
+from nodes.run import Services
+from nodes.usage import UsageLedger
+from tools.engine import ToolEngine
+from tools.registry import ToolRegistry
+
+
+class Holder:
+    """Opens the services of a business once in each event loop that asks for them."""
+
+    def __init__(self, settings: Settings, business: Business) -> None:
+        self.settings = settings
+        self.business = business
+        self._open: WeakKeyDictionary[
+            asyncio.AbstractEventLoop, asyncio.Task[tuple[Services, AsyncExitStack]]
+        ]
+        self._open = WeakKeyDictionary()
+
+    async def services(self) -> Services:
+        """The services of the running loop; the first caller opens them, others wait for it."""
+        loop = asyncio.get_running_loop()
+        task = self._open.get(loop)
+        if task is None or (task.done() and (task.cancelled() or task.exception())):
+            task = self._open[loop] = loop.create_task(self._start())
+        services, _ = await asyncio.shield(task)
+        return services
+
+    async def close(self) -> None:
+        """Close what this loop has opened; harmless when nothing is open."""
+        task = self._open.pop(asyncio.get_running_loop(), None)
+        if task is not None:
+            _, stack = await task
+            await stack.aclose()
+
+    async def _start(self) -> tuple[Services, AsyncExitStack]:
+        async with AsyncExitStack() as stack:
+            services = await stack.enter_async_context(open_services(self.settings, self.business))
+            return services, stack.pop_all()
+
+
+@asynccontextmanager
+async def open_services(settings: Settings, business: Business) -> AsyncIterator[Services]:
+    """Database (migrated), embedder, models and tool engine of a business, closed at the end."""
+    async with open_database(settings) as database:
+        await migrate(database, migration_folders(business))
+        yield make_services(settings, business, database)
+
+
+def make_services(settings: Settings, business: Business, database: Database) -> Services:
+    """The services on an open, migrated database. Opens nothing itself."""
+    embedder = make_embedder(settings)
+    models = Models(settings, business)
+    usage = UsageLedger(database, settings)
+    compactor = make_compactor(models, settings.timeout("compactor"))
+    registry = ToolRegistry(business.tools(settings))
+    engine = ToolEngine(registry, database, settings, BusinessState(database), compactor)
+    local = settings.steward_local_router == "on" and settings.steward_routing == "on"
+    return Services(
+        settings=settings,
+        business=business,
+        database=database,
+        embedder=embedder,
+        models=models,
+        engine=engine,
+        queue=MemoryQueue(database, settings),
+        usage=usage,
+        classifier=LocalRouter(business, embedder) if local else None,
+    )
+
+
+def migration_folders(business: Business) -> list[tuple[str, Path]]:
+    """Every package's migrations in the order of the layering, the business's own last."""
+    packages = [(module.__name__, Path(str(module.__file__)).parent) for module in (memory, tools, nodes)]
+    folders = [(name, folder / "migrations") for name, folder in packages]
+    if business.migrations:
+        folders.append((business.name, business.migrations))
+    return folders

@@ -1,0 +1,129 @@
+"""Open an agent in one's own process: database, migrations, worker, compiled graph."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+from langchain_core.runnables import RunnableConfig
+from langgraph.graph.state import CompiledStateGraph
+
+from graph.build import build_graph
+from graph.holder import Holder
+from graph.one_turn import OneTurnGraph
+from graph.settings import Settings
+from graph.shop.business import SHOP
+from graph.worker import make_worker
+from memory.checkpoints import make_checkpointer
+from memory.leases import ThreadLeases
+from memory.worker import Worker
+from nodes.business import Business
+from nodes.context import AgentContext
+from nodes.run import Node, Services
+from nodes.state import AgentState
+
+CompiledGraph = CompiledStateGraph[AgentState, AgentContext, AgentState, AgentState]
+
+RECURSION_LIMIT = 400
+"""Super-steps of one turn; far above what the turn's own limits allow."""
+
+
+@dataclass(frozen=True)
+class Agent:
+    """An open agent. `graph` is the compiled state machine with the Postgres checkpointer, one turn a thread."""
+
+    graph: OneTurnGraph
+    services: Services
+    worker: Worker
+
+
+@asynccontextmanager
+async def open_agent(
+    settings: Settings | None = None,
+    business: Business = SHOP,
+    *,
+    stages: Mapping[str, Node] | None = None,
+) -> AsyncIterator[Agent]:
+    """Database, migrations, background worker (unless external) and graph; all closed at the end.
+
+        async with open_agent(Settings()) as agent:
+            state = await agent.graph.ainvoke(
+                {"messages": [("user", "Where is my order ABC-20240520-001?")]},
+                {"configurable": {"thread_id": "t1"}},
+                context=AgentContext(user_id="u1"),
+            )
+
+    Raises ConfigurationError, DatabaseUnavailable or SchemaError, each with what to do about it.
+    """
+    settings = settings or Settings.load()
+    holder = Holder(settings, business)
+    services = await holder.services()
+    try:
+        builder = build_graph(business, settings, stages=stages, holder=holder)
+        graph = builder.compile(checkpointer=make_checkpointer(services.database, settings), name="steward")
+        bounded = graph.with_config(recursion_limit=RECURSION_LIMIT)
+        turns = OneTurnGraph(bounded, ThreadLeases(services.database), settings)
+        worker = make_worker(services)
+        async with _running(worker, settings):
+            yield Agent(turns, services, worker)
+    finally:
+        await holder.close()
+
+
+@asynccontextmanager
+async def _running(worker: Worker, settings: Settings) -> AsyncIterator[None]:
+    """The worker beside the agent, where it belongs in this process."""
+    if settings.steward_worker == "external":
+        yield
+        return
+    task = asyncio.create_task(worker.run(), name="steward memory worker")
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+@dataclass(frozen=True)
+class SyncAgent:
+    """An open agent for code without an event loop."""
+
+    agent: Agent
+    portal: BlockingPortal
+
+    def invoke(
+        self, input: Any, config: RunnableConfig, *, context: AgentContext | None = None
+    ) -> dict[str, Any]:
+        """One turn; the final state."""
+        return self.portal.call(lambda: self.agent.graph.ainvoke(input, config, context=context))
+
+    def stream(
+        self,
+        input: Any,
+        config: RunnableConfig,
+        *,
+        context: AgentContext | None = None,
+        stream_mode: Any = "updates",
+    ) -> Iterator[Any]:
+        """One turn as a stream of events, in LangGraph's stream modes."""
+        events = self.agent.graph.astream(input, config, context=context, stream_mode=stream_mode)
+        try:
+            while True:
+                yield self.portal.call(anext, events)
+        except StopAsyncIteration:
+            return
+
+
+@contextmanager
+def open_agent_sync(settings: Settings | None = None, business: Business = SHOP) -> Iterator[SyncAgent]:
+    """`open_agent` for code without an event loop: the loop runs in a thread of its own."""
+    with (
+        start_blocking_portal() as portal,
+        portal.wrap_async_context_manager(open_agent(settings, business)) as agent,
+    ):
+        yield SyncAgent(agent, portal)

@@ -1,0 +1,15 @@
+"""The memory worker of a business: its queue, with the roles that read and fold conversations."""
+
+from __future__ import annotations
+
+from memory.worker import Worker
+from nodes.extract import make_extractor
+from nodes.run import Services
+from nodes.summarise import make_summariser
+
+
+def make_worker(services: Services) -> Worker:
+    """A worker on the services of this event loop; `run()` it beside the agent, or `drain()` what is due."""
+    extractor = make_extractor(services.models, services.business, services.usage)
+    summariser = make_summariser(services.models, services.usage)
+    return Worker(services.database, services.embedder, extractor, summariser, services.settings)

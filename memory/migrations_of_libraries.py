@@ -1,0 +1,52 @@
+"""The tables of the libraries that live in the same database: pgvector, LangGraph's checkpoints, the job queue."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+from langgraph.checkpoint.postgres.base import BasePostgresSaver
+from procrastinate.schema import SchemaManager
+
+from memory.database import Connection
+from memory.migration import Migration
+
+EXTENSION = "extension"
+CHECKPOINTS = "langgraph"
+QUEUE = "procrastinate"
+QUEUE_FILE = re.compile(r"(\d\d)\.(\d\d)\.(\d\d)_(\d\d)_(.+)\.sql")
+
+
+@cache
+def library_migrations() -> tuple[Migration, ...]:
+    """In the order in which they have to be applied. Reads files: call it in a thread."""
+    vector = Migration(EXTENSION, 1, "vector", "CREATE EXTENSION IF NOT EXISTS vector", own=False)
+    return (vector, *_checkpoints(), *_queue())
+
+
+async def record_for_library(connection: Connection, migration: Migration) -> None:
+    """LangGraph's set-up keeps its own record; with it, a later `setup()` finds nothing to do."""
+    if migration.package == CHECKPOINTS:
+        await connection.execute(
+            "INSERT INTO checkpoint_migrations (v) VALUES (%s) ON CONFLICT DO NOTHING", (migration.number,)
+        )
+
+
+def _checkpoints() -> list[Migration]:
+    """LangGraph's own list. Concurrent index builds cannot run in a transaction, which the lock needs."""
+    return [
+        Migration(CHECKPOINTS, number, "checkpoints", sql.replace("INDEX CONCURRENTLY", "INDEX"), own=False)
+        for number, sql in enumerate(BasePostgresSaver.MIGRATIONS)
+    ]
+
+
+def _queue() -> list[Migration]:
+    """The queue's own files from the first on; their numbers are version and counter: 03.04.00_50 is 3040050."""
+    migrations = []
+    for path in sorted(Path(SchemaManager.get_migrations_path()).glob("*.sql")):
+        match = QUEUE_FILE.fullmatch(path.name)
+        assert match is not None, path.name
+        number = int("".join(match.groups()[:4]))
+        migrations.append(Migration(QUEUE, number, match[5], path.read_text(encoding="utf-8"), own=False))
+    return migrations

@@ -1,0 +1,119 @@
+"""One Postgres for the whole run, one fresh database copied from a migrated template for each test that asks.
+
+STEWARD_TEST_DATABASE_URL names a server to use instead of the embedded one; its user must be allowed to create
+databases.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+from collections.abc import AsyncIterator, Iterator, Sequence
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+from uuid import uuid4
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from memory.database import Database
+from memory.embedded import EmbeddedPostgres
+from memory.migrate import migrate
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGES = {
+    "memory": ROOT / "memory/migrations",
+    "tools": ROOT / "tools/migrations",
+    "nodes": ROOT / "nodes/migrations",
+    "shop": ROOT / "graph/shop/migrations",
+}
+TEMPLATE_LOCK = 7_201_906
+
+
+def migration_folders() -> list[tuple[str, Path]]:
+    return [(package, folder) for package, folder in PACKAGES.items() if folder.is_dir()]
+
+
+@pytest.fixture(scope="session")
+def server_url(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[str]:
+    """The server of this run, shared by its workers."""
+    given = os.environ.get("STEWARD_TEST_DATABASE_URL")
+    if given:
+        yield given
+        return
+    base = tmp_path_factory.getbasetemp()
+    server = EmbeddedPostgres((base if worker_id == "master" else base.parent) / "home")
+    yield server.start()
+    server.release()
+
+
+@pytest.fixture(scope="session")
+def template(server_url: str) -> str:
+    """Name of a migrated database that tests copy; made by the first worker that asks."""
+    name = _template_name(migration_folders())
+    with psycopg.connect(server_url, autocommit=True) as connection:
+        connection.execute("SELECT pg_advisory_lock(%s)", (TEMPLATE_LOCK,))
+        found = connection.execute("SELECT FROM pg_database WHERE datname = %s", (name,)).fetchone()
+        if found is None:
+            draft = f"{name}_draft"
+            connection.execute(sql.SQL("DROP DATABASE IF EXISTS {}").format(sql.Identifier(draft)))
+            connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(draft)))
+            asyncio.run(_migrate(at_database(server_url, draft)))
+            connection.execute(
+                sql.SQL("ALTER DATABASE {} RENAME TO {}").format(sql.Identifier(draft), sql.Identifier(name))
+            )
+    return name
+
+
+@pytest.fixture
+def empty_database_url(server_url: str) -> Iterator[str]:
+    """A fresh database without any table."""
+    yield from _fresh_database(server_url, "template0")
+
+
+@pytest.fixture
+def database_url(server_url: str, template: str) -> Iterator[str]:
+    """A fresh, migrated, empty database."""
+    yield from _fresh_database(server_url, template)
+
+
+@pytest.fixture
+async def database(database_url: str) -> AsyncIterator[Database]:
+    async with Database(database_url, size=4) as database:
+        yield database
+
+
+def at_database(url: str, name: str) -> str:
+    """The same server, another database."""
+    parts = urlsplit(url)
+    moved = urlunsplit(parts._replace(path=f"/{name}"))
+    return moved.replace("postgresql:/", "postgresql:///", 1) if not parts.netloc else moved
+
+
+def _fresh_database(server_url: str, template: str) -> Iterator[str]:
+    name = f"test_{uuid4().hex}"
+    with psycopg.connect(server_url, autocommit=True) as connection:
+        connection.execute(
+            sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY").format(
+                sql.Identifier(name), sql.Identifier(template)
+            )
+        )
+    yield at_database(server_url, name)
+    with psycopg.connect(server_url, autocommit=True) as connection:
+        connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+async def _migrate(url: str) -> None:
+    async with Database(url, size=1) as database:
+        await migrate(database, migration_folders())
+
+
+def _template_name(folders: Sequence[tuple[str, Path]]) -> str:
+    """Named for the migrations' text, so that a changed migration never meets an old template."""
+    digest = hashlib.sha256()
+    for _, folder in folders:
+        for path in sorted(folder.glob("*.sql")):
+            digest.update(path.read_bytes())
+    return f"steward_template_{digest.hexdigest()[:16]}"
