@@ -100,7 +100,7 @@ class AnswerStream:
 
     def _push(self, text: str) -> None:
         if text and self.listening:
-            push_message(AIMessageChunk(text, id=self._message_id), state_key=None)
+            push_message(AIMessageChunk(content=text, id=self._message_id), state_key=None)
             self._shown = True
 
     def _mark_provisional(self) -> None:

@@ -83,7 +83,9 @@ class ReviewerAnswer(RoleAnswer):
     problems: Annotated[list[str], BeforeValidator(_labels)] = Field(
         default=[], description="What is wrong with the draft, if anything"
     )
-    answer: str | None = Field(default=None, description="The whole corrected answer where it is revised, else null")
+    answer: str | None = Field(
+        default=None, description="The whole corrected answer where it is revised, else null"
+    )
 
     @model_validator(mode="after")
     def _revised_needs_an_answer(self) -> ReviewerAnswer:
@@ -98,7 +100,9 @@ class ExtractedMemory(RoleAnswer):
     type: Annotated[Literal["fact", "preference", "decision"], BeforeValidator(_lower)]
     confidence: Share = Field(description="From 0 to 1")
     importance: Share = Field(default=0.5, description="From 0 to 1")
-    domains: Annotated[list[str], BeforeValidator(_labels)] = Field(default=[], description="Where it matters")
+    domains: Annotated[list[str], BeforeValidator(_labels)] = Field(
+        default=[], description="Where it matters"
+    )
     evidence: str = Field(default="", description="The customer's own words that say it")
 
 

@@ -9,6 +9,7 @@ Who retries what: this module retries requests; the client below it and the grap
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ import structlog
 from langchain_core.messages import AIMessage, BaseMessage
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_random_exponential
 
-from memory.tokens import count
+from memory.tokens import count, count_messages
 from nodes.endpoint_errors import (
     CallFailed,
     ContextOverflow,
@@ -119,7 +120,9 @@ async def ask(
             parameters["parallel_tool_calls"] = True
     optional = {"tool_choice": tool_choice, "response_format": response_format, "max_tokens": max_tokens}
     parameters |= {name: value for name, value in optional.items() if value is not None}
-    asking = _Asking(models, role, messages, parameters, deadline, on_text, message_id or f"model-{uuid4().hex}")
+    asking = _Asking(
+        models, role, messages, parameters, deadline, on_text, message_id or f"model-{uuid4().hex}"
+    )
     return await asking.run()
 
 
@@ -156,13 +159,16 @@ class _Asking:
             if self._remaining() <= 0:
                 break
             try:
-                return self._reply(name, await self._ask_one(name, others=len(names) - position - 1))
-            except CallFailed as failure:
-                failures.append((name, failure))
-                self._log(failure, name, gives_up=True)
+                answer = await self._ask_one(name, others=len(names) - position - 1)
+            except CallFailed as error:
+                failure = error
+            else:
+                return self._reply(name, answer)
+            failures.append((name, failure))
+            self._log(failure, name, gives_up=True)
             if failure.kind == "overflow":
                 raise ContextOverflow(name, context_limit(failure.detail)) from None
-            if failure.kind in ("wrong_key", "no_credit") and failure.status in (401, 402):
+            if failure.status in (401, 402):
                 break  # every model has the same key
         if failures and failures[-1][1].kind == "content_refused":
             return self._reply(failures[-1][0], Answer(refusal="content filter"))
@@ -253,11 +259,11 @@ class _Asking:
 
     def _estimate(self, name: str, sent: Mapping[str, Any], answer: Answer) -> CallUsage:
         """Token figures where the endpoint gives none (marked as estimated)."""
-        calls = [call.name + call.text for call in answer.calls]
-        prompt = [_written(message) for message in self._messages] + [str(sent.get("tools") or "")]
+        tools = json.dumps(sent["tools"], ensure_ascii=False) if "tools" in sent else ""
+        written = [answer.text, answer.reasoning, *(call.name + call.text for call in answer.calls)]
         return CallUsage(
-            sum(count(text, name) + 4 for text in prompt),
-            sum(count(text, name) for text in (answer.text, answer.reasoning, *calls)),
+            count_messages(self._messages, name) + count(tools, name),
+            sum(count(text, name) for text in written),
             estimated=True,
         )
 
@@ -282,8 +288,3 @@ def _failure(state: RetryCallState) -> CallFailed:
     error = state.outcome.exception()
     assert isinstance(error, CallFailed), "an attempt raises nothing else"
     return error
-
-
-def _written(message: BaseMessage) -> str:
-    calls = message.tool_calls if isinstance(message, AIMessage) else []
-    return message.text + "".join(call["name"] + str(call["args"]) for call in calls)

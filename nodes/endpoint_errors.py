@@ -36,7 +36,9 @@ FailureKind = Literal[
     "bad_request",
     "unexpected",
 ]
-TRANSIENT: frozenset[FailureKind] = frozenset({"timeout", "connection", "rate_limited", "server", "malformed"})
+TRANSIENT: frozenset[FailureKind] = frozenset(
+    {"timeout", "connection", "rate_limited", "server", "malformed"}
+)
 
 _ADVICE: Mapping[FailureKind, str] = {
     "timeout": "it was too slow; raise STEWARD_<ROLE>_TIMEOUT or name a faster model",
@@ -100,7 +102,9 @@ class ContextOverflow(ModelError):
 
 def context_limit(detail: str) -> int | None:
     """The window in tokens that an overflow error names, if it does."""
-    found = re.search(r"(?:maximum context length is|context size[^\d]{0,20}|limit of)\s*\(?(\d{3,8})", detail)
+    found = re.search(
+        r"(?:maximum context length is|context size[^\d]{0,20}|limit of)\s*\(?(\d{3,8})", detail
+    )
     return int(found[1]) if found else None
 
 
@@ -129,7 +133,7 @@ def classify(error: Exception) -> CallFailed:
 
 
 _OVERFLOW = re.compile(
-    r"context[ _]length|maximum context|context window|context_?size|contextwindow|prompt is too long"
+    r"context[ _]length|maximum context|context window|context[ _]?size|contextwindow|prompt is too long"
     r"|input is too long|too many (input )?tokens|reduce the length|exceeded model token limit"
     r"|range of input length|input tokens exceed|request too large",
     re.IGNORECASE,
@@ -140,7 +144,9 @@ _FILTERED = re.compile(
     re.IGNORECASE,
 )
 _NO_CREDIT = re.compile(r"insufficient_quota|insufficient balance|exceeded your current quota", re.IGNORECASE)
-_REASONING = re.compile(r"reasoning_content.{0,80}(must|required|missing|passed back)", re.IGNORECASE | re.DOTALL)
+_REASONING = re.compile(
+    r"reasoning_content.{0,80}(must|required|missing|passed back)", re.IGNORECASE | re.DOTALL
+)
 _BY_STATUS: Mapping[int, FailureKind] = {
     401: "wrong_key",
     402: "no_credit",
@@ -160,7 +166,7 @@ def _by_status(status: int | None, body: object, text: str, headers: Mapping[str
     parameter = fields.get("param")
     return CallFailed(
         _kind(status, said),
-        _shortened(said),
+        _shortened(str(fields.get("message") or text)),
         status,
         parameter if isinstance(parameter, str) else None,
         _retry_after(headers),
@@ -170,7 +176,9 @@ def _by_status(status: int | None, body: object, text: str, headers: Mapping[str
 def _kind(status: int | None, said: str) -> FailureKind:
     if status in (402, 429) and _NO_CREDIT.search(said):
         return "no_credit"
-    if status in (400, 413, 422, None, 500) and _OVERFLOW.search(said):  # llama.cpp's older servers answer 500
+    if status in (400, 413, 422, None, 500) and _OVERFLOW.search(
+        said
+    ):  # llama.cpp's older servers answer 500
         return "overflow"
     if status in (400, 403, 422, None) and _FILTERED.search(said):
         return "content_refused"

@@ -43,7 +43,9 @@ class RequestSpan:
 
 
 @contextmanager
-def request_span(role: Role, model: str, parameters: Mapping[str, Any], attempt: int) -> Iterator[RequestSpan]:
+def request_span(
+    role: Role, model: str, parameters: Mapping[str, Any], attempt: int
+) -> Iterator[RequestSpan]:
     """A client span `chat MODEL` around one request. Neither prompt nor answer goes into it."""
     attributes: dict[str, Any] = {
         "gen_ai.operation.name": "chat",

@@ -25,12 +25,13 @@ OFFLINE = "offline-demo"
 
 @dataclass(frozen=True)
 class Backoff:
-    """How a failing model is tried again. Seconds; each wait is drawn between half and the whole of its bound."""
+    """How a failing model is tried again. Times in seconds; each wait is drawn at random below its bound."""
 
-    attempts: int = 4
+    attempts: int = 5
     small_role_attempts: int = 2
     """For the roles whose failure costs little: nobody should wait for them."""
     first: float = 0.5
+    """Bound of the first wait; it doubles up to `most`."""
     most: float = 8.0
     patience: float = 5.0
     """A longer wait than this is not made while another model is left to ask."""

@@ -1,6 +1,6 @@
 """Ask a role for a JSON object and get a validated one, whatever the model wraps around it.
 
-    answer, reply = await ask_structured(models, "router", RouterAnswer, messages, deadline=deadline)
+answer, reply = await ask_structured(models, "router", RouterAnswer, messages, deadline=deadline)
 """
 
 from __future__ import annotations
@@ -148,7 +148,9 @@ def json_objects(text: str) -> Iterator[dict[str, Any]]:
 
 def _fault(error: ValidationError) -> str:
     faults = error.errors(include_url=False, include_input=False)[:5]
-    return "; ".join(f"{'.'.join(map(str, fault['loc'])) or 'the object'}: {fault['msg']}" for fault in faults)
+    return "; ".join(
+        f"{'.'.join(map(str, fault['loc'])) or 'the object'}: {fault['msg']}" for fault in faults
+    )
 
 
 def _snake(name: str) -> str:
