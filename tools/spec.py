@@ -42,7 +42,16 @@ class Approval:
     reason: str
 
 
+@dataclass(frozen=True)
+class ToolReply:
+    """What a tool returns that asks something of the graph besides its result (`{"handoff": {…}}`)."""
+
+    data: Any
+    signals: Mapping[str, Any]
+
+
 Runner = Callable[[Arguments, ToolContext], Awaitable[Any]]
+"""Returns anything; a ToolReply where it asks something of the graph."""
 ApprovalRule = Callable[[Arguments, ToolContext], Awaitable["Approval | None"]]
 Settle = Callable[[str, Arguments, ToolContext], Awaitable[Any]]
 """Given the idempotency key of a call in doubt: its result if it took effect, None if it did not."""
