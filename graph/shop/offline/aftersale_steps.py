@@ -12,7 +12,7 @@ from graph.shop.offline.phrases import say, word
 from graph.shop.offline.steps import Step, use
 from graph.shop.texts import lines
 
-_ALIKE = [line.split() for line in lines("offline/alike.txt") if not line.startswith("#")]
+_ALIKE = [line.split(", ") for line in lines("offline/alike.txt") if not line.startswith("#")]
 """Words that may name the same article, a line each."""
 _NO_REASON = re.compile(
     r"^(我|想|要|需要|申请|帮我|可以|怎么|把|这个|订单|的|一下|退货|退款|换货|维修|退掉?|换|修|吗|了|吧|\W"
