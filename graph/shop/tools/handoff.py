@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
 from tools.declare import tool
-from tools.spec import ToolContext
+from tools.spec import ToolContext, ToolReply
 
 
 @tool(
@@ -31,8 +31,7 @@ async def handoff_to_human(
             max_length=1000,
         ),
     ],
-) -> dict[str, Any]:
+) -> ToolReply:
     """Hand the conversation over to a human colleague. Use it when the customer asks for a person, is very upset, or
     needs what no other tool can do. Tell the customer that a colleague takes over; nothing else can be done after."""
-    context.signals["handoff"] = {"reason": reason, "summary": summary}
-    return {"handed_over": True}
+    return ToolReply({"handed_over": True}, {"handoff": {"reason": reason, "summary": summary}})
