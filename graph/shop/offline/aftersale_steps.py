@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from graph.offline.view import ChatView, ToolResult
+from graph.shop.offline import lexicon
 from graph.shop.offline.case import Case
 from graph.shop.offline.order_steps import which_order
 from graph.shop.offline.phrases import say, word
@@ -48,7 +49,7 @@ def _for_listed(result: ToolResult, case: Case, view: ChatView) -> Step:
 
 def _create(case: Case, order_id: str, items: str, view: ChatView) -> Step:
     language = view.language
-    if _NO_REASON.match(case.issue):
+    if _NO_REASON.match(lexicon.without_numbers(case.issue)):
         return Step(text=say(language, "ask_issue"))
     if case.contact is None:
         key = "ask_contact" if items else "ask_contact_only"

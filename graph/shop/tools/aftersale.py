@@ -50,8 +50,14 @@ REFUSED = {
     "cancelled": "Order {order_id} is cancelled; there is nothing to return.",
     "pending_payment": "Order {order_id} is pending_payment: it has not been paid and can simply be left.",
 }
+SHOP_ZONE = ZoneInfo("Asia/Shanghai")
+"""Ticket numbers carry the shop's own day."""
 IN_PROGRESS = timedelta(days=30)
 """How long "a return is in progress" is worth remembering; the ticket itself is kept."""
+STATE = {
+    "zh": "订单 {order_id} 的售后申请 {ticket_no} 正在处理，{day} 提交",
+    "en": "after-sales request {ticket_no} for order {order_id} is in progress, opened on {day}",
+}
 NEXT_STEP = {
     "zh": "同事会在 1 个工作日内联系您，请保留商品和外包装。",
     "en": "A colleague will contact you within 1 working day; please keep the article and its packaging.",
@@ -136,11 +142,10 @@ async def aftersale_create(
         raise no_such_order(order_id)
     if order["status"] in REFUSED:
         raise BusinessError(REFUSED[order["status"]].format(order_id=order["order_id"]))
-    day = context.now.astimezone(ZoneInfo("Asia/Shanghai"))
     await context.database.execute(
         OPEN,
         {
-            "day": f"{day:%Y%m%d}",
+            "day": f"{context.now.astimezone(SHOP_ZONE):%Y%m%d}",
             "order_id": order["order_id"],
             "user_id": context.user_id,
             "issue_desc": issue_desc.strip(),
@@ -152,7 +157,7 @@ async def aftersale_create(
     )
     opened = await request_opened(context.idempotency_key, {}, context)
     assert opened is not None, "the row was inserted above, or an earlier run of the same call had done so"
-    await _remember(context, opened)
+    await _note_in_progress(context, opened)
     return opened
 
 
@@ -213,3 +218,16 @@ async def _order(context: ToolContext, order_id: str) -> dict[str, Any] | None:
         ORDER, {"user_id": context.user_id, "order_id": identifier(order_id)}
     )
     return rows[0] if rows else None
+
+
+async def _note_in_progress(context: ToolContext, ticket: dict[str, Any]) -> None:
+    """Later conversations know that this is under way, until the business's term has passed."""
+    day = f"{context.now.astimezone(ZoneInfo(context.timezone)):%Y-%m-%d}"
+    await context.state.put(
+        context.user_id,
+        f"aftersale:{ticket['order_id']}",
+        STATE[language(context)].format(day=day, **ticket),
+        expires_at=context.now + IN_PROGRESS,
+        domains=("aftersale", "order"),
+        now=context.now,
+    )

@@ -119,7 +119,7 @@ async def order_update(
     made = await change_made(context.idempotency_key, {}, context)
     if made is not None:
         return made
-    async with context.database.pool.connection() as connection, connection.transaction():
+    async with context.database.transaction() as connection:
         cursor = await connection.execute(
             ORDER_FOR_CHANGE, {"user_id": context.user_id, "order_id": identifier(order_id)}
         )
