@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractContextManager
 from typing import Protocol
 
 import structlog
@@ -43,3 +44,11 @@ def bind(name: str, node: Node, holder: ServiceHolder) -> BoundNode:
 
     bound.__name__ = name
     return bound
+
+
+def _span(name: str, ids: Mapping[str, str]) -> AbstractContextManager[trace.Span]:
+    attributes = {f"steward.{key}": value for key, value in ids.items()}
+    # An interrupt leaves a node as an exception and is no error.
+    return tracer.start_as_current_span(
+        f"node {name}", attributes=attributes, record_exception=False, set_status_on_exception=False
+    )
