@@ -14,15 +14,24 @@ from memory.migration import Migration
 
 EXTENSION = "extension"
 CHECKPOINTS = "langgraph"
+CHECKPOINT_INDEXES = "checkpoint_index"
 QUEUE = "procrastinate"
 QUEUE_FILE = re.compile(r"(\d\d)\.(\d\d)\.(\d\d)_(\d\d)_(.+)\.sql")
+
+
+# LangGraph has no index for the run that a checkpoint belongs to, by which the server rolls back.
+RUN_INDEX = """
+CREATE INDEX IF NOT EXISTS checkpoints_run_id_idx ON checkpoints ((metadata ->> 'run_id'))
+    WHERE metadata ->> 'run_id' IS NOT NULL
+"""
 
 
 @cache
 def library_migrations() -> tuple[Migration, ...]:
     """In the order in which they have to be applied. Reads files: call it in a thread."""
     vector = Migration(EXTENSION, 1, "vector", "CREATE EXTENSION IF NOT EXISTS vector", own=False)
-    return (vector, *_checkpoints(), *_queue())
+    run_index = Migration(CHECKPOINT_INDEXES, 1, "run_id", RUN_INDEX, own=False)
+    return (vector, *_checkpoints(), run_index, *_queue())
 
 
 async def record_for_library(connection: Connection, migration: Migration) -> None:

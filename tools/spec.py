@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from memory.business_state import BusinessState
     from memory.database import Database
+    from tools.problems import FieldProblem
 
 JSON = None | bool | int | float | str | list["JSON"] | dict[str, "JSON"]
 Arguments = dict[str, JSON]
@@ -45,6 +46,8 @@ Runner = Callable[[Arguments, ToolContext], Awaitable[Any]]
 ApprovalRule = Callable[[Arguments, ToolContext], Awaitable["Approval | None"]]
 Settle = Callable[[str, Arguments, ToolContext], Awaitable[Any]]
 """Given the idempotency key of a call in doubt: its result if it took effect, None if it did not."""
+ArgumentCheck = Callable[[Arguments], Sequence["FieldProblem"]]
+"""What the schema cannot say: problems of arguments that fit it already."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,9 @@ class ToolSpec:
     parameters: Mapping[str, Any]
     """Strict JSON Schema of the arguments (an object, `additionalProperties` false)."""
     run: Runner
+    check: ArgumentCheck | None = None
+    fill_defaults: bool = True
+    """Put the schema's defaults into the arguments; off where the tool (a server) knows its own."""
     effect: Effect = "read"
     engine: bool = False
     """Belongs to the engine itself; not counted in `max_tools`."""

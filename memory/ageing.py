@@ -1,0 +1,58 @@
+"""How memories fade: half-lives, what is pruned, and what outlives its retention."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from memory.database import Database
+from memory.settings import MemorySettings
+
+FADED = 0.05
+"""Weight below which a memory counts as faded: after some four half-lives without confirmation."""
+IMPORTANT = 0.6
+"""From here on a memory is never pruned for age alone."""
+
+PRUNE = """
+DELETE FROM user_memory
+ WHERE superseded_by IS NULL AND memory_type <> 'state' AND importance < %(important)s
+   AND last_confirmed_at < %(now)s - make_interval(secs =>
+       86400 * coalesce((%(half_lives)s::jsonb ->> memory_type)::float8, 180) * %(lives)s)
+"""
+
+
+@dataclass(frozen=True)
+class HalfLives:
+    """Days after which a memory that is not confirmed weighs half."""
+
+    fact: float = 180
+    preference: float = 120
+    decision: float = 60
+
+    @classmethod
+    def of(cls, settings: MemorySettings) -> HalfLives:
+        return cls(
+            settings.steward_half_life_fact_days,
+            settings.steward_half_life_preference_days,
+            settings.steward_half_life_decision_days,
+        )
+
+    def by_type(self) -> Mapping[str, float]:
+        """Business state does not fade: it ends when the business says so."""
+        return {
+            "fact": self.fact,
+            "preference": self.preference,
+            "decision": self.decision,
+            "state": 1_000_000.0,
+        }
+
+
+def weight(age: timedelta, half_life_days: float) -> float:
+    """What age leaves of a memory, from 1 to 0.
+
+    >>> weight(timedelta(days=120), 60)
+    0.25
+    """
+    days = max(age.total_seconds(), 0) / 86_400
+    return float(0.5 ** (days / half_life_days))

@@ -1,0 +1,141 @@
+"""LangGraph's checkpoints in our database: one pool, one serializer policy, encrypted when a key is set."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata
+from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+from langgraph.checkpoint.serde.base import SerializerProtocol
+from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from psycopg import AsyncCursor
+from psycopg.rows import DictRow
+
+from memory.database import Database
+from memory.encryption import Cipher
+from memory.errors import ConfigurationError
+from memory.settings import MemorySettings
+
+SQL = Path(__file__).parent / "sql"
+COPY_THREAD = (SQL / "copy_thread.sql").read_text(encoding="utf-8")
+DELETE_RUNS = (SQL / "delete_runs.sql").read_text(encoding="utf-8")
+DELETE_THREADS = (SQL / "delete_threads.sql").read_text(encoding="utf-8")
+EXPIRED_THREADS = """
+SELECT thread_id
+FROM checkpoints
+GROUP BY thread_id
+HAVING max((checkpoint ->> 'ts')::timestamptz) < %s
+ORDER BY thread_id
+LIMIT %s
+"""
+
+
+class CheckpointSaver(AsyncPostgresSaver):
+    """LangGraph's saver on the shared pool.
+
+    Beyond its parent: turns of different threads do not wait for each other (the parent serialises all of them),
+    a lost connection is a DatabaseUnavailable, runs can be rolled back and threads copied on the server, and
+    with a key no text of a conversation is stored in the open. Checkpoint metadata (thread, user, step) stays readable.
+    """
+
+    def __init__(self, database: Database, serde: SerializerProtocol, *, sealed: bool) -> None:
+        super().__init__(database.pool, serde=serde)
+        self._database = database
+        self._sealed = sealed
+
+    @asynccontextmanager
+    async def _cursor(self, *, pipeline: bool = False) -> AsyncIterator[AsyncCursor[DictRow]]:
+        async with self._database.connection() as connection:
+            # A pipeline is one transaction in one round trip; through PgBouncer a plain transaction is the safe way.
+            together = connection.transaction() if self._database.pgbouncer else connection.pipeline()
+            if pipeline:
+                async with together, connection.cursor(binary=True) as cursor:
+                    yield cursor
+            else:
+                async with connection.cursor(binary=True) as cursor:
+                    yield cursor
+
+    async def aput(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        """Store a checkpoint. With a key, plain texts and numbers go the encrypted way too."""
+        if self._sealed:
+            checkpoint, new_versions = _seal(checkpoint, new_versions)
+        return await super().aput(config, checkpoint, metadata, new_versions)
+
+    async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
+        """Undo runs, as the server's rollback asks; a run that a later one has built on is kept whole."""
+        async with self._database.connection() as connection:
+            await connection.execute(DELETE_RUNS, ([str(run_id) for run_id in run_ids],))
+
+    async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        """Copy a thread with its whole history; rows that the target has already stay."""
+        async with self._database.connection() as connection:
+            await connection.execute(COPY_THREAD, {"source": source_thread_id, "target": target_thread_id})
+
+
+def make_checkpointer(database: Database, settings: MemorySettings) -> CheckpointSaver:
+    """The saver for this event loop. Its tables come from `migrate`. Raises ConfigurationError on a short key."""
+    plain = _Serializer(allowed_msgpack_modules=None)
+    if settings.steward_encryption_key is None:
+        return CheckpointSaver(database, plain, sealed=False)
+    cipher = Cipher(settings.steward_encryption_key.get_secret_value())
+    return CheckpointSaver(database, EncryptedSerializer(cipher, plain), sealed=True)
+
+
+async def delete_threads(database: Database, thread_ids: Sequence[str]) -> int:
+    """Erase every checkpoint of the threads; the number of checkpoints erased."""
+    row = await database.fetch_one(DELETE_THREADS, (list(thread_ids),))
+    return int(row["erased"]) if row else 0
+
+
+async def expired_threads(database: Database, *, days: int, limit: int = 1000) -> list[str]:
+    """Threads whose last checkpoint is older than so many days."""
+    before = datetime.now(UTC) - timedelta(days=days)
+    return [row["thread_id"] for row in await database.fetch(EXPIRED_THREADS, (before, limit))]
+
+
+@dataclass(frozen=True)
+class _Sealed:
+    """Hides a plain value from the saver, which would write it in the open; the serializer unwraps it."""
+
+    value: str | int | float
+
+
+def _seal(checkpoint: Checkpoint, new_versions: ChannelVersions) -> tuple[Checkpoint, ChannelVersions]:
+    values = checkpoint["channel_values"]
+    # True and None carry no text; the saver uses True as a mark of its own.
+    plain = {
+        name for name, value in values.items() if isinstance(value, str | int | float) and value is not True
+    }
+    sealed = {name: _Sealed(value) if name in plain else value for name, value in values.items()}
+    # A value that was written before the key was set has no blob yet: name its version again, known ones are skipped.
+    versions = {name: checkpoint["channel_versions"][name] for name in plain}
+    copy = checkpoint.copy()
+    copy["channel_values"] = sealed
+    return copy, {**new_versions, **versions}
+
+
+class _Serializer(JsonPlusSerializer):
+    """Restores messages and JSON-native values only: a checkpoint is data and cannot make the reader import code."""
+
+    def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
+        return super().dumps_typed(obj.value if isinstance(obj, _Sealed) else obj)
+
+    def loads_typed(self, data: tuple[str, bytes]) -> Any:
+        if "+" in data[0]:
+            raise ConfigurationError(
+                "A stored checkpoint is encrypted; set STEWARD_ENCRYPTION_KEY to its key."
+            )
+        return super().loads_typed(data)
