@@ -14,8 +14,9 @@ from nodes.context_groups import call_ids, open_calls
 from nodes.messages import new_id
 from nodes.run import Run
 from nodes.scope import call_scope
-from nodes.state import AgentState, ApprovalRequest, Turn, fresh_turn
+from nodes.state import AgentState, Turn, fresh_turn
 from nodes.texts import language_of, say
+from tools.approval import ApprovalRequest
 
 MAX_CHARACTERS = 100_000
 """Of one customer message; what is longer is refused, and the customer is told."""

@@ -13,7 +13,8 @@ from nodes.context_groups import open_calls
 from nodes.messages import new_id
 from nodes.run import Run
 from nodes.scope import call_scope
-from nodes.state import AgentState, ApprovalRequest, Handoff, Retry, StopReason, ToolCallRecord
+from nodes.state import AgentState, Handoff, Retry, StopReason, ToolCallRecord
+from tools.approval import ApprovalRequest
 from tools.calls import Decision, Outcome, PreparedCall, RawCall
 from tools.reading import raw_calls
 

@@ -9,8 +9,8 @@ from langgraph.types import interrupt
 
 from nodes.execute_tools import settled_copy
 from nodes.run import Run
-from nodes.state import AgentState, ApprovalRequest
-from tools.approval import payload, read_decisions
+from nodes.state import AgentState
+from tools.approval import ApprovalRequest, payload, read_decisions
 from tools.calls import Decision
 
 
