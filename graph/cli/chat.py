@@ -11,6 +11,8 @@ from graph.cli.printing import Printer, note, say_who_answers, show_outcome
 from graph.cli.running import OK, BadUsage, run
 
 if TYPE_CHECKING:
+    from langgraph.types import StateSnapshot
+
     from graph.open import Agent
     from graph.settings import Settings
     from nodes.context import AgentContext
@@ -49,7 +51,7 @@ async def _one_turn(
         printer = Printer() if stream else None
         snapshot = await send(agent, message, thread_id, context, printer)
         show_outcome(thread_id, snapshot, printer, as_json=as_json)
-        await finish_jobs(agent, settings)
+        await finish_jobs(agent, settings, snapshot)
     return OK
 
 
@@ -65,7 +67,8 @@ def context_of(user: str) -> AgentContext:
         raise BadUsage("--user takes 1 to 512 characters.") from None
 
 
-async def finish_jobs(agent: Agent, settings: Settings) -> None:
-    """Let the memory jobs that are due run, unless another process does."""
-    if settings.steward_worker == "inline":
-        await agent.worker.drain(seconds=DRAIN_SECONDS)
+async def finish_jobs(agent: Agent, settings: Settings, snapshot: StateSnapshot) -> None:
+    """Let the memory jobs of the turn run, unless another process does that."""
+    turn = snapshot.values.get("turn")
+    if settings.steward_worker == "inline" and turn:
+        await agent.worker.drain(timeout=DRAIN_SECONDS, turn_id=turn["id"])

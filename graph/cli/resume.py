@@ -99,5 +99,5 @@ async def _resume(
         decisions = {request["call_id"]: verdict for request in requests}
         snapshot = await settle(agent, {"decisions": decisions}, thread_id, context)
         show_outcome(thread_id, snapshot, None, as_json=as_json)
-        await finish_jobs(agent, settings)
+        await finish_jobs(agent, settings, snapshot)
     return OK

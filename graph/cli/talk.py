@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from langgraph.types import StateSnapshot
 
     from graph.open import SyncAgent
+    from graph.settings import Settings
     from nodes.context import AgentContext
 
 YES = frozenset({"y", "yes", "a", "approve", "ok", "是", "好", "好的", "同意", "可以", "确认"})
@@ -40,7 +41,7 @@ def talk(user: str, thread_id: str, *, as_json: bool) -> NoReturn:
         while (line := _ask("you › ")) is not None:
             if line.strip():
                 conversation.say(line)
-        sync.portal.call(finish_jobs, sync.agent, settings)
+        conversation.finish(settings)
     raise typer.Exit(OK)
 
 
@@ -50,6 +51,12 @@ class _Conversation:
         self._thread_id = thread_id
         self._context = context
         self._as_json = as_json
+        self._last: StateSnapshot | None = None
+
+    def finish(self, settings: Settings) -> None:
+        """Let the last turn be remembered; the earlier ones were, beside the conversation."""
+        if self._last:
+            self._sync.portal.call(finish_jobs, self._sync.agent, settings, self._last)
 
     def say(self, line: str) -> None:
         """One message of the customer, and the approvals that it leads to."""
@@ -73,6 +80,7 @@ class _Conversation:
             note("\nstopped")
             return None
         show_outcome(self._thread_id, snapshot, printer, as_json=self._as_json)
+        self._last = snapshot
         return snapshot
 
     def _approvals(self, snapshot: StateSnapshot) -> tuple[Callable[..., Awaitable[StateSnapshot]], Any] | None:
