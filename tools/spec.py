@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from memory.business_state import BusinessState
     from memory.database import Database
+    from tools.knowledge import Knowledge
     from tools.problems import FieldProblem
 
 JSON = None | bool | int | float | str | list["JSON"] | dict[str, "JSON"]
@@ -32,6 +33,8 @@ class ToolContext:
     idempotency_key: str
     database: Database
     state: BusinessState
+    knowledge: Knowledge | None = None
+    """The business's documents; None where it has none."""
 
 
 @dataclass(frozen=True)
