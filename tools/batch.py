@@ -41,7 +41,10 @@ class Batch:
         for wave in _waves(settled):
             leaders = _leaders(settled, wave)
             async with asyncio.TaskGroup() as group:
-                running = {index: group.create_task(self._one(settled[index], slots)) for index in set(leaders.values())}
+                running = {
+                    index: group.create_task(self._one(settled[index], slots))
+                    for index in set(leaders.values())
+                }
             for index in wave:
                 finished = running[leaders[index]].result()
                 if finished is not None:

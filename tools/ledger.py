@@ -152,7 +152,15 @@ class Ledger:
         self._database = database
 
     async def claim(
-        self, scope: CallScope, tool: str, call_id: str, args: Arguments, key: str, *, attempt: int, may_repeat: bool
+        self,
+        scope: CallScope,
+        tool: str,
+        call_id: str,
+        args: Arguments,
+        key: str,
+        *,
+        attempt: int,
+        may_repeat: bool,
     ) -> Recorded | None:
         """None: the call is ours to run. Otherwise the row of whoever claimed it before."""
         params = {
@@ -225,7 +233,9 @@ class Ledger:
         return _recorded(row) if row else None
 
 
-async def stored_result(database: Database, user_id: str, thread_id: str, ref: str) -> tuple[str, JSON] | None:
+async def stored_result(
+    database: Database, user_id: str, thread_id: str, ref: str
+) -> tuple[str, JSON] | None:
     """Tool and whole result under a reference, if it is of this user's thread."""
     row = await database.fetch_one(_RESULT, {"user_id": user_id, "thread_id": thread_id, "ref": ref})
     return (row["tool"], row["result"]) if row else None

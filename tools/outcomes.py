@@ -18,7 +18,10 @@ LONGEST_RETRY_AFTER: Final = 20.0
 """A longer wait than this that the other side asks for is not waited for within the turn."""
 _MAY_BE_
 
-def refusal(call: RawCall, name: str, kind: ErrorKind, text: str, *, args: Arguments | None = None) -> Outcome:
+
+def refusal(
+    call: RawCall, name: str, kind: ErrorKind, text: str, *, args: Arguments | None = None
+) -> Outcome:
     """The outcome of a call that did not run."""
     return Outcome(call.id, name, args or call.args or {}, error_envelope(kind, text), attempts=0)
 

@@ -80,7 +80,8 @@ class Preparer:
                 return Outcome(call.id, call.spec.name, call.args, said, attempts=0)
             case _:
                 return self._denied(
-                    call, f"was not approved by {by}; it did not run.{f' They said: {message}' if message else ''}"
+                    call,
+                    f"was not approved by {by}; it did not run.{f' They said: {message}' if message else ''}",
                 )
 
     async def _prepare(self, call: RawCall, scope: CallScope) -> PreparedCall | Outcome:

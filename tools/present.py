@@ -71,9 +71,7 @@ class Presenter:
             return success(reduced.data, omitted=omitted)
         return success(reduced.data, ref=ref, omitted={**omitted, "read": _READ_MORE})
 
-    async def _fit(
-        self, spec: ToolSpec, data: JSON, scope: CallScope, identifiers: Sequence[str]
-    ) -> Reduced:
+    async def _fit(self, spec: ToolSpec, data: JSON, scope: CallScope, identifiers: Sequence[str]) -> Reduced:
         text = dump(data)
         if fits(text, self._budget, self._count):
             return Reduced(data)
@@ -86,9 +84,7 @@ class Presenter:
             return await asyncio.to_thread(reduce, data, self._room, self._count)
         return reduce(data, self._room, self._count)
 
-    async def _digest(
-        self, spec: ToolSpec, data: JSON, scope: CallScope, identifiers: Sequence[str]
-    ) -> JSON:
+    async def _digest(self, spec: ToolSpec, data: JSON, scope: CallScope, identifiers: Sequence[str]) -> JSON:
         """What the small model makes of it; None where it fails, or is not to be trusted."""
         if self._compactor is None:
             return None
@@ -136,5 +132,3 @@ def _omitted(left_out: Sequence[str], cut: dict[str, str], losses: Sequence[str]
 def _head(texts: Sequence[str], most: int) -> list[JSON]:
     rest = len(texts) - most
     return [*texts[:most], *([f"{rest} more"] if rest > 0 else [])]
-
-

@@ -32,8 +32,8 @@ _PIECE = 6
 class OfflineModel(BaseChatModel):
     """Plays one role by a business's script. Same messages, same answer.
 
-        model = OfflineModel(role="chat", script=ShopScript())
-        message = await model.bind_tools([schema]).ainvoke([HumanMessage("Where is order ABC-20240520-001?")])
+    model = OfflineModel(role="chat", script=ShopScript())
+    message = await model.bind_tools([schema]).ainvoke([HumanMessage("Where is order ABC-20240520-001?")])
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)

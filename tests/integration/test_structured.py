@@ -150,7 +150,11 @@ async def test_an_endpoint_that_is_down_is_told_apart_from_a_bad_answer(
 
 @pytest.mark.parametrize(
     ("mode", "refused"),
-    [("function_calling", "tool_choice"), ("json_schema", "response_format"), ("json_mode", "response_format")],
+    [
+        ("function_calling", "tool_choice"),
+        ("json_schema", "response_format"),
+        ("json_mode", "response_format"),
+    ],
 )
 async def test_a_model_that_knows_no_forced_form_is_asked_without_it(
     server: ModelServer, mode: str, refused: str

@@ -58,7 +58,9 @@ class ShopScript:
 def _preference_intent(text: str) -> str:
     found = memories(text)
     domains = found[0]["domains"] if found else []
-    return {"order": "order", "logistics": "logistics", "product": "consult"}.get(next(iter(domains), ""), "chat")
+    return {"order": "order", "logistics": "logistics", "product": "consult"}.get(
+        next(iter(domains), ""), "chat"
+    )
 
 
 def _talk(case: Case, view: ChatView) -> list[Step]:
@@ -75,7 +77,18 @@ def _hand_over(case: Case, view: ChatView) -> list[Step]:
 
 
 _SENTENCES = frozenset(
-    {"greeting", "identity", "abilities", "thanks", "bye", "unclear", "buy", "change", "cancel_return", "other"}
+    {
+        "greeting",
+        "identity",
+        "abilities",
+        "thanks",
+        "bye",
+        "unclear",
+        "buy",
+        "change",
+        "cancel_return",
+        "other",
+    }
 )
 _PLAYS: Mapping[str, Play] = {
     "order": order_steps.order,

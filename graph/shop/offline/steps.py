@@ -46,7 +46,9 @@ def failure(view: ChatView, result: ToolResult) -> str:
     language = view.language
     kind = result.envelope.get("error_kind")
     if kind == "not_found":
-        what = next((str(value) for name, value in result.args.items() if name.endswith(("_id", "_no", "sku"))), "")
+        what = next(
+            (str(value) for name, value in result.args.items() if name.endswith(("_id", "_no", "sku"))), ""
+        )
         return say(language, "not_found", what=what)
     if kind in ("denied", "in_doubt"):
         return say(language, str(kind))
