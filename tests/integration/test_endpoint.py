@@ -256,7 +256,9 @@ async def test_a_filtered_conversation_goes_to_the_next_model_and_ends_as_a_refu
     server: ModelServer, script: RoleQueues
 ) -> None:
     script.add("chat", failure(400, "Content Exists Risk"))
-    script.add("spare", failure(400, "Input data may contain inappropriate content", code="data_inspection_failed"))
+    script.add(
+        "spare", failure(400, "Input data may contain inappropriate content", code="data_inspection_failed")
+    )
     async with models_for(server, steward_fallback_models="spare") as models:
         reply = await ask(models, "chat", QUESTION, deadline=within(5))
     assert reply.says_nothing
