@@ -16,7 +16,7 @@ from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResu
 from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
-from pydantic import ConfigDict
+from pydantic import ConfigDict, SkipValidation
 
 from graph.offline.roles import answer
 from graph.offline.script import Script
@@ -39,7 +39,7 @@ class OfflineModel(BaseChatModel):
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
     role: Role
-    script: Script
+    script: SkipValidation[Script]
 
     @property
     def _llm_type(self) -> str:

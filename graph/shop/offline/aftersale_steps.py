@@ -6,13 +6,14 @@ import re
 from typing import Any
 
 from graph.offline.view import ChatView, ToolResult
+from graph.shop.offline import lexicon
 from graph.shop.offline.case import Case
 from graph.shop.offline.order_steps import which_order
 from graph.shop.offline.phrases import say, word
 from graph.shop.offline.steps import Step, use
 from graph.shop.texts import lines
 
-_ALIKE = [line.split() for line in lines("offline/alike.txt") if not line.startswith("#")]
+_ALIKE = [line.split(", ") for line in lines("offline/alike.txt") if not line.startswith("#")]
 """Words that may name the same article, a line each."""
 _NO_REASON = re.compile(
     r"^(我|想|要|需要|申请|帮我|可以|怎么|把|这个|订单|的|一下|退货|退款|换货|维修|退掉?|换|修|吗|了|吧|\W"
@@ -48,7 +49,7 @@ def _for_listed(result: ToolResult, case: Case, view: ChatView) -> Step:
 
 def _create(case: Case, order_id: str, items: str, view: ChatView) -> Step:
     language = view.language
-    if _NO_REASON.match(case.issue):
+    if _NO_REASON.match(lexicon.without_numbers(case.issue)):
         return Step(text=say(language, "ask_issue"))
     if case.contact is None:
         key = "ask_contact" if items else "ask_contact_only"

@@ -37,16 +37,17 @@ def rules(case: Case, view: ChatView) -> list[Step]:
 def _products(result: ToolResult, case: Case, view: ChatView) -> Step:
     language = view.language
     avoided = _avoided(view)
-    found = [each for each in result.data.get("products", []) if not _holds(each, avoided)][:_MOST_PRODUCTS]
+    offered = result.data.get("products", [])
+    found = [each for each in offered if not _holds(each, avoided)]
     if not found:
         return Step(text=say(language, "no_products"))
     if _STOCK.search(case.text) and "stock_query" in view.tools | {each.name for each in view.results}:
         return use(view, "stock_query", {"sku": found[0]["sku"]}, lambda stock: Step(text=_stock(stock, view)))
     told = [
         say(language, "product", **{**each, "stock": say(language, "in_stock" if each["in_stock"] else "sold_out")})
-        for each in found
+        for each in found[:_MOST_PRODUCTS]
     ]
-    heeded = say(language, "heeded", what=listed(language, avoided)) if avoided else ""
+    heeded = say(language, "heeded", what=listed(language, avoided)) if len(found) < len(offered) else ""
     return Step(text=say(language, "products", products=listed(language, told)) + heeded)
 
 
