@@ -11,6 +11,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 from opentelemetry import trace
 
+from graph.acting import acting_context
 from nodes.context import AgentContext
 from nodes.run import Node, Run, Services
 from nodes.state import AgentState
@@ -33,7 +34,8 @@ def bind(name: str, node: Node, holder: ServiceHolder) -> BoundNode:
         services = await holder.services()
         thread_id = str(config.get("configurable", {}).get("thread_id", ""))
         turn = state.get("turn")
-        run = Run(services, runtime.context or AgentContext(), thread_id, config, runtime.stream_writer)
+        context = acting_context(runtime.context, config)
+        run = Run(services, context, thread_id, config, runtime.stream_writer)
         ids = {"thread_id": thread_id, "turn_id": turn["id"] if turn else "", "node": name}
         with (
             structlog.contextvars.bound_contextvars(**ids),

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from datetime import datetime
 
-from nodes.business import Business, Intent
+from nodes.business import Business
 from nodes.state import RecalledMemory, Route, SessionView
 
 GENERAL = "general"
@@ -51,10 +51,9 @@ def background_block(
         lines.append(f"The current task is: {task}.")
         lines.extend(intent.instructions.strip() for intent in intents if intent.instructions)
     lines.extend(extra)
-    memories = fitting(recalled, intents)
-    if memories:
+    if recalled:
         lines.append("Remembered about this customer:")
-        lines.extend(f"- {data(memory['content'])}" for memory in memories)
+        lines.extend(f"- {data(memory['content'])}" for memory in recalled)
     if session and session["customer"]:
         lines.append(f"In short: {data(session['customer'])}")
     if session and session["snapshots"]:
@@ -64,8 +63,9 @@ def background_block(
     return f"<background>\n{body}\n</background>"
 
 
-def fitting(recalled: Sequence[RecalledMemory], intents: Sequence[Intent]) -> list[RecalledMemory]:
+def fitting(recalled: Sequence[RecalledMemory], route: Route, business: Business) -> list[RecalledMemory]:
     """The best few that concern the turn's intents; what is labelled general, or not at all, always qualifies."""
+    intents = [business.intent(intent["name"]) for intent in route["intents"]]
     domains = {domain for intent in intents for domain in intent.memory_domains}
     chosen = [
         memory
