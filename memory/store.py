@@ -105,7 +105,9 @@ async def set_memory(
     text = mask(clean_text(content).strip())
     name = clean_text(key).strip()
     if not text or len(text) > LONGEST_CONTENT:
-        raise InvalidInput(f"A memory's content has 1 to {LONGEST_CONTENT} characters; give it as one sentence.")
+        raise InvalidInput(
+            f"A memory's content has 1 to {LONGEST_CONTENT} characters; give it as one sentence."
+        )
     if not name or len(name) > LONGEST_KEY:
         raise InvalidInput(f"A memory's key has 1 to {LONGEST_KEY} characters, such as delivery_day.")
     new = NewMemory(

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from tools.calls import RawCall
-from tools.json_text import Unreadable
+from tools.json_text import CUT_OFF, Unreadable
 from tools.repair import read_arguments
 from tools.spec import ToolSpec
 from tools.validate import Rejected, Validated, unreadable, validate
@@ -23,6 +23,8 @@ def check_call(spec: ToolSpec, call: RawCall) -> Validated | Rejected:
     """The arguments of `call` as `spec` takes them; a repaired text counts only where it fits the schema."""
     if call.args is not None:
         return check_arguments(spec, call.args)
+    if not (call.text or "").strip():
+        return unreadable(call.error or CUT_OFF)
     try:
         reading = read_arguments(call.text or "")
     except Unreadable as fault:

@@ -61,7 +61,9 @@ async def _contained(spec: ToolSpec, args: Arguments, context: ToolContext) -> R
         return Returned(await spec.run(args, context))
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # a tool's SystemExit must not end the process, nor its CancelledError the turn
+    except (
+        BaseException
+    ) as error:  # a tool's SystemExit must not end the process, nor its CancelledError the turn
         return Raised(error)
 
 

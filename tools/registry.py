@@ -58,6 +58,16 @@ class ToolRegistry:
     def __contains__(self, name: object) -> bool:
         return name in self._specs or name in self._own
 
+    @property
+    def business_names(self) -> tuple[str, ...]:
+        """Own names of the business's tools, in order."""
+        return tuple(spec.name for spec in self if not spec.engine)
+
+    @property
+    def engine_names(self) -> tuple[str, ...]:
+        """Own names of the engine's tools, in order; they are offered beside the business's."""
+        return tuple(spec.name for spec in self if spec.engine)
+
     def get(self, name: str) -> ToolSpec | None:
         """By its own name, or by the name that the model knows it by."""
         return self._specs.get(name) or self._specs.get(self._own.get(name, ""))

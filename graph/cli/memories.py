@@ -47,7 +47,9 @@ def forget(
 ) -> None:
     """Erase a user everywhere: memories, sessions, conversations, queued jobs."""
     if not yes:
-        typer.confirm(f"Erase everything that is stored of {user}? This cannot be undone.", abort=True, err=True)
+        typer.confirm(
+            f"Erase everything that is stored of {user}? This cannot be undone.", abort=True, err=True
+        )
     run(lambda settings: _forget(settings, user))
 
 
@@ -75,7 +77,9 @@ async def _export(settings: Settings, user: str) -> int:
     from memory.store import export_user
 
     async with open_services(settings, SHOP) as services:
-        print(json.dumps(await export_user(services.database, user), ensure_ascii=False, indent=2, default=str))
+        print(
+            json.dumps(await export_user(services.database, user), ensure_ascii=False, indent=2, default=str)
+        )
     return OK
 
 

@@ -16,7 +16,7 @@ from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResu
 from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
-from pydantic import ConfigDict
+from pydantic import ConfigDict, SkipValidation
 
 from graph.offline.roles import answer
 from graph.offline.script import Script
@@ -32,14 +32,14 @@ _PIECE = 6
 class OfflineModel(BaseChatModel):
     """Plays one role by a business's script. Same messages, same answer.
 
-        model = OfflineModel(role="chat", script=ShopScript())
-        message = await model.bind_tools([schema]).ainvoke([HumanMessage("Where is order ABC-20240520-001?")])
+    model = OfflineModel(role="chat", script=ShopScript())
+    message = await model.bind_tools([schema]).ainvoke([HumanMessage("Where is order ABC-20240520-001?")])
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
     role: Role
-    script: Script
+    script: SkipValidation[Script]
 
     @property
     def _llm_type(self) -> str:

@@ -64,9 +64,18 @@ def wishes(text: str) -> list[Wish]:
         merged[kind] = Wish(kind, f"{before.text}，{clause}") if before else Wish(kind, clause)
     if "preference" in merged:  # "from now on, when I ask about an order …" does not ask about one now
         return [merged["preference"]]
-    kept = [wish for kind, wish in merged.items() if not _EXPLAINED_BY.get(kind, frozenset()) & set(merged)]
+    kept = [wish for wish in merged.values() if not _explained(wish, merged)]
     serious = [wish for wish in kept if wish.kind not in _TALK]
     return serious or kept or [Wish("other", text.strip())]
+
+
+def _explained(wish: Wish, others: Mapping[str, Wish]) -> bool:
+    """Whether another wish of the message says more about the same thing."""
+    numbers = set(lexicon.orders(wish.text))
+    return any(
+        kind in others and numbers <= set(lexicon.orders(others[kind].text))
+        for kind in _EXPLAINED_BY.get(wish.kind, frozenset())
+    )
 
 
 def kind_of(clause: str) -> str:
@@ -89,5 +98,5 @@ def only_details(text: str) -> bool:
 
 
 def _clauses(text: str) -> list[str]:
-    parts = (part.strip(" ,，、:：") for part in _CLAUSE.split(lexicon.plain(text)))
+    parts = (part.strip(" ,，、:：") for part in _CLAUSE.split(text))
     return [part for part in parts if part]
