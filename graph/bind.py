@@ -42,11 +42,7 @@ def bind(name: str, node: Node, holder: ServiceHolder) -> BoundNode:
         context = acting_context(runtime.context, config)
         run = Run(services, context, thread_id, config, runtime.stream_writer)
         ids = {"thread_id": thread_id, "turn_id": turn["id"] if turn else "", "node": name}
-        with (
-            structlog.contextvars.bound_contextvars(**ids),
-            tracer.start_as_current_span(f"node {name}") as span,
-        ):
-            span.set_attributes({f"steward.{key}": value for key, value in ids.items()})
+        with structlog.contextvars.bound_contextvars(**ids), _span(name, ids):
             return await node(state, run)
 
     bound.__name__ = name
