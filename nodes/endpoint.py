@@ -20,6 +20,7 @@ import structlog
 from langchain_core.messages import AIMessage, BaseMessage
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_random_exponential
 
+from memory.masking import mask
 from memory.tokens import count, count_messages
 from nodes.endpoint_errors import (
     CallFailed,
@@ -277,7 +278,7 @@ class _Asking:
             model=model,
             kind=failure.kind,
             status=failure.status,
-            detail=failure.detail,
+            detail=mask(failure.detail),
             attempt=self._attempts,
             **more,
         )

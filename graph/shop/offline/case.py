@@ -19,7 +19,8 @@ _VAGUE = frozenset({"other", "unclear", "greeting", "thanks", "order"})
 """Kinds that may as well be the answer to a question of the agent."""
 _QUESTION = re.compile(r"[?？]|请(留|告诉|说一下|简单说明)")
 _CONTACT_WORDS = re.compile(
-    r"[\s,，;；]*(我的|my )?(电话|手机号?|邮箱|联系方式|phone|number|e-?mail|contact)( number| address)?\s*(是|为| is)?[:：]?\s*$",
+    r"[\s,，;；]*(我的|my )?(电话|手机号?|邮箱|联系方式|phone|number|e-?mail|contact)( number| address)?"
+    r"\s*(是|为| is)?[:：]?\s*$",
     re.IGNORECASE,
 )
 _SHORT = 30

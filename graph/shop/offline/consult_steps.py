@@ -56,7 +56,8 @@ def _products(result: ToolResult, case: Case, view: ChatView) -> Step:
         for each in found[:_MOST_PRODUCTS]
     ]
     heeded = say(language, "heeded", what=listed(language, avoided)) if len(found) < len(offered) else ""
-    return Step(text=say(language, "products", products=listed(language, told)) + heeded)
+    answer = say(language, "products", products=listed(language, told))
+    return Step(text=f"{answer} {heeded}" if heeded and language == "en" else answer + heeded)
 
 
 def _stock(result: ToolResult, view: ChatView) -> str:
