@@ -39,20 +39,7 @@ class Batch:
         slots = asyncio.Semaphore(parallel)
         done: list[Finished] = []
         for wave in _waves(settled):
-<<<<<<< HEAD
-            leaders = _leaders(settled, wave)
-            async with asyncio.TaskGroup() as group:
-                running = {
-                    index: group.create_task(self._one(settled[index], slots))
-                    for index in set(leaders.values())
-                }
-            for index in wave:
-                finished = running[leaders[index]].result()
-                if finished is not None:
-                    done[index] = self._shared(settled[index], finished)
-=======
             done.extend(await self._wave(wave, slots))
->>>>>>> engine
             if self.signal:
                 break
         return done
