@@ -11,9 +11,12 @@ from nodes.state import Clarification, Route, RoutedIntent
 _FOLLOW_UP = re.compile(
     r"^\s*(and|also|what about|how about|the other|another|same|that one|this one|it|why|when|ok|okay|yes|no|sure|"
     r"please do|go ahead|thanks?|那|还有|另外|另一个|这个|那个|它|"
-    r"为什么|什么时候|好的?|可以|行|嗯|是的?|不是?|对|确认|谢谢|麻烦)",
+    r"为什么|什么时候|好的?|可以|行|嗯|是的?|不是?|对(?!了)|确认|谢谢|麻烦)",
     re.IGNORECASE,
 )
+_ASKING = re.compile(r"[?？]|请|麻烦您|\bplease\b|\blet me know\b", re.IGNORECASE)
+_ENDING = 80
+"""Characters at the end of an answer that are looked at for a question."""
 _SHORT = 40
 """Characters: a longer message stands for itself."""
 _CHINESE_NUMBERS = {"一": 1, "二": 2, "三": 3, "四": 4, "五": 5, "第一": 1, "第二": 2, "第三": 3}
@@ -24,6 +27,11 @@ _RESTATEMENT = 12
 def is_follow_up(text: str) -> bool:
     """A message that leans on the one before it ("and the other one?"): short, and opened by a back-reference."""
     return len(text) <= _SHORT and bool(_FOLLOW_UP.match(text))
+
+
+def answers_a_question(text: str, last_answer: str) -> bool:
+    """A short message after the agent has asked for something: most likely what was asked for."""
+    return len(text) <= _SHORT and bool(_ASKING.search(last_answer[-_ENDING:]))
 
 
 def lead_by_priority(intents: Sequence[RoutedIntent], business: Business) -> list[RoutedIntent]:
