@@ -92,7 +92,7 @@ class Presenter:
     ) -> Reduced:
         """The data as it fits beside what takes up some tokens already."""
         text = dump(data)
-        if fits(text, self._budget, self._count):
+        if fits(text, max(self._budget - taken_up, self._budget // 2), self._count):
             return Reduced(data)
         room = max(self._room - taken_up, self._budget // 3)
         large = len(text) > _IN_THREAD

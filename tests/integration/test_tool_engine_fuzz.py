@@ -224,7 +224,8 @@ async def one_turn(bench: Bench, made: list[tuple[RawCall, Decision | None]]) ->
     assert [outcome.id for outcome in outcomes] == [call.id for call in batch]
     for outcome in outcomes:
         check_envelope(outcome.envelope)
-        assert count(render(outcome.envelope)) <= RESULT_TOKENS + 60
+        # field names in the note on losses may be of three tokens a character
+        assert count(render(outcome.envelope)) <= RESULT_TOKENS + 250
         assert "sk-abc" not in render(outcome.envelope)
     recorded = {row["call_id"] for row in await bench.rows()}
     assert recorded == {call.id for call in batch}
