@@ -149,7 +149,10 @@ def _said(message: BaseMessage) -> list[Said]:
 
 def _results(messages: Sequence[BaseMessage]) -> list[ToolResult]:
     calls = {
-        call["id"]: call for message in messages if isinstance(message, AIMessage) for call in message.tool_calls
+        call["id"]: call
+        for message in messages
+        if isinstance(message, AIMessage)
+        for call in message.tool_calls
     }
     return [
         ToolResult(call["name"], call["args"], _envelope(message.text))

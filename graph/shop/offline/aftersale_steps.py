@@ -55,7 +55,12 @@ def _create(case: Case, order_id: str, items: str, view: ChatView) -> Step:
         key = "ask_contact" if items else "ask_contact_only"
         return Step(text=say(language, key, order_id=order_id, items=items))
     args = {"order_id": order_id, "issue_desc": case.issue, "contact": case.contact}
-    return use(view, "aftersale_create", args, lambda result: Step(text=say(language, "ticket_created", **result.data)))
+    return use(
+        view,
+        "aftersale_create",
+        args,
+        lambda result: Step(text=say(language, "ticket_created", **result.data)),
+    )
 
 
 def _tickets(result: ToolResult, view: ChatView) -> str:
@@ -79,4 +84,6 @@ def names_article(text: str, article: str) -> bool:
     text, article = text.lower(), article.lower()
     if any(any(w in text for w in group) and any(w in article for w in group) for group in _ALIKE):
         return True
-    return any(len(name) >= 2 and name in text for name in re.findall(r"[\u4e00-\u9fff]{2,4}$|[a-z]{4,}", article))
+    return any(
+        len(name) >= 2 and name in text for name in re.findall(r"[\u4e00-\u9fff]{2,4}$|[a-z]{4,}", article)
+    )

@@ -10,14 +10,17 @@ from graph.offline.view import ChatView
 from graph.shop.offline import lexicon
 from graph.shop.offline.wishes import Wish, only_details, wishes
 
-_POINTING = re.compile(r"它|这个|那个|这单|那单|该订单|\b(it|this|that|the order|the parcel)\b", re.IGNORECASE)
+_POINTING = re.compile(
+    r"它|这个|那个|这单|那单|该订单|\b(it|this|that|the order|the parcel)\b", re.IGNORECASE
+)
 _OTHER_ONE = re.compile(r"另一?(个|单)|另外一(个|单)|\bthe other one\b", re.IGNORECASE)
 _LATEST = re.compile(r"最新|最近|刚才|刚刚|上一单|\b(latest|last|most recent|just)\b", re.IGNORECASE)
 _VAGUE = frozenset({"other", "unclear", "greeting", "thanks", "order"})
 """Kinds that may as well be the answer to a question of the agent."""
 _QUESTION = re.compile(r"[?？]|请(留|告诉|说一下|简单说明)")
 _CONTACT_WORDS = re.compile(
-    r"[\s,，;；]*(我的|my )?(电话|手机号?|邮箱|联系方式|phone|number|e-?mail|contact)( number| address)?\s*(是|为| is)?[:：]?\s*$",
+    r"[\s,，;；]*(我的|my )?(电话|手机号?|邮箱|联系方式|phone|number|e-?mail|contact)( number| address)?"
+    r"\s*(是|为| is)?[:：]?\s*$",
     re.IGNORECASE,
 )
 _SHORT = 30

@@ -31,11 +31,10 @@ class ShopScript:
             before = [wish for wish in wishes(previous) if wish.intent != FALLBACK]
             if before:
                 return [(before[0].intent, _FAIRLY)]
-        if [wish.kind for wish in found] == ["preference"]:
-            return [(_preference_intent(text), _SURE)]
         ranked: dict[str, float] = {}
         for wish in found:
-            ranked.setdefault(wish.intent, _FAIRLY if wish.kind == "other" else _SURE)
+            intent = _preference_intent(wish.text) if wish.kind == "preference" else wish.intent
+            ranked.setdefault(intent, _FAIRLY if wish.kind == "other" else _SURE)
         return list(ranked.items())
 
     def reply(self, view: ChatView) -> Reply:
@@ -58,7 +57,9 @@ class ShopScript:
 def _preference_intent(text: str) -> str:
     found = memories(text)
     domains = found[0]["domains"] if found else []
-    return {"order": "order", "logistics": "logistics", "product": "consult"}.get(next(iter(domains), ""), "chat")
+    return {"order": "order", "logistics": "logistics", "product": "consult"}.get(
+        next(iter(domains), ""), "chat"
+    )
 
 
 def _talk(case: Case, view: ChatView) -> list[Step]:
@@ -66,7 +67,7 @@ def _talk(case: Case, view: ChatView) -> list[Step]:
 
 
 def _remember(case: Case, view: ChatView) -> list[Step]:
-    return [Step(text=say(view.language, "remembered", content=view.words.strip(" 。.!！")))]
+    return [Step(text=say(view.language, "remembered", content=case.text))]
 
 
 def _hand_over(case: Case, view: ChatView) -> list[Step]:
@@ -75,7 +76,18 @@ def _hand_over(case: Case, view: ChatView) -> list[Step]:
 
 
 _SENTENCES = frozenset(
-    {"greeting", "identity", "abilities", "thanks", "bye", "unclear", "buy", "change", "cancel_return", "other"}
+    {
+        "greeting",
+        "identity",
+        "abilities",
+        "thanks",
+        "bye",
+        "unclear",
+        "buy",
+        "change",
+        "cancel_return",
+        "other",
+    }
 )
 _PLAYS: Mapping[str, Play] = {
     "order": order_steps.order,

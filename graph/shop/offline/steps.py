@@ -46,7 +46,9 @@ def failure(view: ChatView, result: ToolResult) -> str:
     language = view.language
     kind = result.envelope.get("error_kind")
     if kind == "not_found":
-        what = next((str(value) for name, value in result.args.items() if name.endswith(("_id", "_no", "sku"))), "")
+        what = next(
+            (str(value) for name, value in result.args.items() if name.endswith(("_id", "_no", "sku"))), ""
+        )
         return say(language, "not_found", what=what)
     if kind in ("denied", "in_doubt"):
         return say(language, str(kind))
@@ -63,5 +65,5 @@ def failure(view: ChatView, result: ToolResult) -> str:
 def remembered_lines(view: ChatView) -> list[str]:
     """What is known of the customer: recalled memories, and wishes for the future said in this conversation."""
     recalled = [line[2:] for line in view.background.splitlines() if line.startswith("- ")]
-    said = [text for text in view.customer_texts() if wishes(text)[0].kind == "preference"]
-    return recalled + said
+    texts = [*view.customer_texts(), view.words]
+    return recalled + [wish.text for text in texts for wish in wishes(text) if wish.kind == "preference"]

@@ -176,7 +176,9 @@ async def aftersale_query(
     order_id: Annotated[
         str | None,
         IDENTIFIER,
-        Field(description="Order number, to find the requests about it; omit it when unknown.", max_length=40),
+        Field(
+            description="Order number, to find the requests about it; omit it when unknown.", max_length=40
+        ),
     ] = None,
 ) -> dict[str, Any]:
     """How the customer's after-sales requests stand: by ticket number, by order, or without either the latest ones,
@@ -214,9 +216,7 @@ async def aftersale_query(
 
 
 async def _order(context: ToolContext, order_id: str) -> dict[str, Any] | None:
-    rows = await context.database.fetch(
-        ORDER, {"user_id": context.user_id, "order_id": identifier(order_id)}
-    )
+    rows = await context.database.fetch(ORDER, {"user_id": context.user_id, "order_id": identifier(order_id)})
     return rows[0] if rows else None
 
 
