@@ -52,7 +52,9 @@ def _frame(axes: Axes, rows: Sequence[CostRow]) -> None:
     from matplotlib.ticker import FuncFormatter
 
     tokens = sum(sum(row["by_class"].values()) for row in rows)
-    axes.set_title(f"{tokens:,} tokens in {sum(row['calls'] for row in rows):,} model calls", loc="left", color=INK)
+    axes.set_title(
+        f"{tokens:,} tokens in {sum(row['calls'] for row in rows):,} model calls", loc="left", color=INK
+    )
     axes.set_ylabel("tokens", color=INK)
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
     axes.grid(axis="y", color=FAINT, zorder=0)
@@ -63,12 +65,16 @@ def _frame(axes: Axes, rows: Sequence[CostRow]) -> None:
     axes.set_xticks(list(shown), [_short(rows[place]["key"], place) for place in shown])
     if len(rows) > 8:
         axes.tick_params(axis="x", rotation=45)
-    axes.legend(ncols=len(CLASSES), frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.14), fontsize=9)
+    axes.legend(
+        ncols=len(CLASSES), frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.14), fontsize=9
+    )
 
 
 def _cost_line(axes: Axes, rows: Sequence[CostRow]) -> None:
     other = axes.twinx()
-    other.plot(range(len(rows)), [row["cost"] for row in rows], color=INK, marker="o", markersize=4, linewidth=1.4)
+    other.plot(
+        range(len(rows)), [row["cost"] for row in rows], color=INK, marker="o", markersize=4, linewidth=1.4
+    )
     other.set_ylim(0, max(row["cost"] for row in rows) * 1.3)
     other.set_ylabel("cost", color=INK)
     other.spines[["top", "right", "left"]].set_visible(False)

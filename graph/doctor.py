@@ -130,7 +130,9 @@ async def _check_jobs(database: Database) -> Finding:
         return Finding("memory jobs", "ok", "No job was given up.")
     tasks = ", ".join(sorted({job.task for job in failed}))
     text = f"{len(failed)} memory jobs were given up ({tasks})."
-    return Finding("memory jobs", "error", text, "mend what the log says of them, then `steward doctor --retry`")
+    return Finding(
+        "memory jobs", "error", text, "mend what the log says of them, then `steward doctor --retry`"
+    )
 
 
 async def _check_embedder(settings: Settings) -> Finding:

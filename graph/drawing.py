@@ -104,7 +104,12 @@ def _draw_lane(axes: Axes, lane: Lane, ports: Mapping[tuple[int, int], float]) -
     colour = BACK if lane.backwards else EDGE
     axes.add_patch(
         FancyArrowPatch(
-            path=Curve(curve, codes), arrowstyle="-|>", mutation_scale=11, linewidth=1.2, color=colour, zorder=1
+            path=Curve(curve, codes),
+            arrowstyle="-|>",
+            mutation_scale=11,
+            linewidth=1.2,
+            color=colour,
+            zorder=1,
         )
     )
     if lane.link.label:

@@ -60,7 +60,8 @@ def _check_local(headers: Mapping[str, str], peer: str | None) -> None:
     host = headers.get("host", "").rpartition(":")[0] or headers.get("host", "")
     if peer is None or not _is_loopback(peer) or not _is_loopback(host) or "x-forwarded-for" in headers:
         raise Refused(
-            403, "Only this machine is served while STEWARD_AUTH is off; set STEWARD_AUTH=jwt to serve others."
+            403,
+            "Only this machine is served while STEWARD_AUTH is off; set STEWARD_AUTH=jwt to serve others.",
         )
 
 

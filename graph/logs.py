@@ -15,7 +15,9 @@ from memory.masking import mask
 QUIET = ("httpx", "httpcore", "openai", "psycopg", "psycopg.pool", "procrastinate", "langgraph", "matplotlib")
 """Libraries whose own logs are of use only to whoever debugs them."""
 
-IDENTIFIERS = frozenset({"thread_id", "turn_id", "call_id", "node", "tool", "event", "level", "logger", "timestamp"})
+IDENTIFIERS = frozenset(
+    {"thread_id", "turn_id", "call_id", "node", "tool", "event", "level", "logger", "timestamp"}
+)
 """Fields with names of ours; `event` is masked all the same."""
 
 Event = MutableMapping[str, Any]
@@ -43,7 +45,9 @@ def configure_logs(settings: Settings) -> None:
         logger_factory=structlog.WriteLoggerFactory(file=sys.stderr),
         cache_logger_on_first_use=False,
     )
-    logging.basicConfig(stream=sys.stderr, level=level, format="%(levelname)s %(name)s: %(message)s", force=True)
+    logging.basicConfig(
+        stream=sys.stderr, level=level, format="%(levelname)s %(name)s: %(message)s", force=True
+    )
     for name in QUIET:
         logging.getLogger(name).setLevel(max(level, logging.ERROR) if level > logging.DEBUG else level)
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from langchain_core.messages import AIMessage, AIMessageChunk, InvalidToolCall, ToolCall
 from langchain_core.messages.ai import UsageMetadata
 
 from nodes.reasoning_text import split_blocks
+from tools.json_text import CUT_OFF, Unreadable
+from tools.repair import plain_object
+from tools.spec import Arguments
 
 RAW_CALLS = "raw_tool_calls"
 """Where `nodes.openai_chat` leaves calls as they came over the wire."""
@@ -76,8 +78,14 @@ class Answer:
         return AIMessage(
             self.text,
             id=message_id,
-            tool_calls=[ToolCall(name=c.name, args=args, id=c.id) for c, args in read if args is not None],
-            invalid_tool_calls=[_invalid(call) for call, args in read if args is None],
+            tool_calls=[
+                ToolCall(name=call.name, args=args, id=call.id)
+                for call, args in read
+                if not isinstance(args, Unreadable)
+            ],
+            invalid_tool_calls=[
+                _invalid(call, fault) for call, fault in read if isinstance(fault, Unreadable)
+            ],
             additional_kwargs={"refusal": self.refusal} if self.refusal else {},
             response_metadata={"model_name": self.model, "finish_reason": self.finish_reason},
             usage_metadata=_metadata(usage) if usage else None,
@@ -179,35 +187,22 @@ def _begins_another(current: WrittenCall, id: str | None, name: str | None) -> b
         return False
     if id and current.id:
         return id != current.id
-    return _object(current.text) is not None
+    return bool(current.text.strip()) and not isinstance(_arguments(current, cut=False), Unreadable)
 
 
-def _arguments(call: WrittenCall, *, cut: bool) -> dict[str, Any] | None:
+def _arguments(call: WrittenCall, *, cut: bool) -> Arguments | Unreadable:
     """The arguments, where the text is a JSON object, or says that there are none and was not cut off."""
-    if call.text.strip() in ("", "null"):
-        return None if cut else {}
-    return _object(call.text)
-
-
-def _object(text: str) -> dict[str, Any] | None:
+    if cut and not call.text.strip():
+        return Unreadable(CUT_OFF)
     try:
-        value = json.loads(text, parse_constant=_no_constant)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
+        return plain_object(call.text)
+    except Unreadable as fault:
+        return fault
 
 
-def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON")
-
-
-def _invalid(call: WrittenCall) -> InvalidToolCall:
+def _invalid(call: WrittenCall, fault: Unreadable) -> InvalidToolCall:
     return InvalidToolCall(
-        type="invalid_tool_call",
-        id=call.id,
-        name=call.name,
-        args=call.text,
-        error="the arguments are no JSON object",
+        type="invalid_tool_call", id=call.id, name=call.name, args=call.text, error=str(fault)
     )
 
 

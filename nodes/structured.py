@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -20,6 +21,8 @@ from nodes.json_schema import all_required, is_closed, plain_schema
 from nodes.models import Models
 from nodes.prompting import load_prompt
 from nodes.settings import NodeSettings, Role
+from tools.json_text import Unreadable
+from tools.repair import read_arguments
 
 T = TypeVar("T", bound=BaseModel)
 
@@ -116,13 +119,16 @@ def _read(schema: type[T], message: AIMessage) -> tuple[T | None, str]:
 
 
 def _candidates(message: AIMessage) -> Iterator[dict[str, Any]]:
-    for text in _call_texts(message):
-        yield from json_objects(text)
-    for found in json_objects(message.text):
-        yield found
-        inner = found.get("arguments", found.get("parameters"))
-        if "name" in found and isinstance(inner, dict):  # the forced call, written as text
-            yield inner
+    texts = [*_call_texts(message), message.text]
+    for text in texts:
+        for found in json_objects(text):
+            yield found
+            inner = found.get("arguments", found.get("parameters"))
+            if "name" in found and isinstance(inner, dict):  # the forced call, written as text
+                yield inner
+    for text in texts:
+        with suppress(Unreadable):
+            yield read_arguments(text).args
 
 
 def _call_texts(message: AIMessage) -> Iterator[str]:

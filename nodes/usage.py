@@ -34,8 +34,13 @@ MOST_ROWS = 20_000
 """Kept while the database is away; the oldest are lost beyond."""
 
 _INSERT = """
-INSERT INTO token_usage
-SELECT * FROM jsonb_populate_recordset(NULL::token_usage, %s)
+INSERT INTO token_usage (
+    id, thread_id, turn_id, user_id, node, role, model, instructions, memory, tools, history, output,
+    prompt_tokens, completion_tokens, cached_tokens, reasoning_tokens, estimated, cost, created_at
+)
+SELECT id, thread_id, turn_id, user_id, node, role, model, instructions, memory, tools, history, output,
+       prompt_tokens, completion_tokens, cached_tokens, reasoning_tokens, estimated, cost, created_at
+FROM jsonb_populate_recordset(NULL::token_usage, %s)
 ON CONFLICT (id) DO NOTHING
 """
 

@@ -9,24 +9,20 @@ those calls once more with their attempts in the scope.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import structlog
 from langchain_core.messages import AIMessage
-from langgraph.errors import GraphBubbleUp
 
 from memory.business_state import BusinessState
 from memory.database import Database
 from memory.tokens import count
-from tools import events
+from tools.batch import Batch
 from tools.calls import CallScope, Decision, Envelope, Outcome, PreparedCall, RawCall
+from tools.envelope import failure as error_envelope
 from tools.events import Emit
-from tools.failures import internal
-from tools.keys import canonical
-from tools.ledger import Ended, Ledger, Row
-from tools.outcomes import envelope_of, refusal
+from tools.ledger import Ledger, RecordedCall
 from tools.prepare import Preparer
 from tools.present import Presenter
 from tools.reading import raw_calls
@@ -111,7 +107,9 @@ class ToolEngine:
 
     async def _record(self, done: Sequence[Finished], scope: CallScope) -> None:
         """A ledger that cannot be reached costs the record, not the results."""
-        calls = [Ended(finished.outcome, finished.row) for finished in done if finished.row]
+        calls = [
+            (finished.outcome, finished.row) for finished in done if finished.row and not finished.in_ledger
+        ]
         try:
             await self._ledger.record(scope, calls)
         except LEDGER_ERRORS as error:

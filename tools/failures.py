@@ -22,6 +22,7 @@ from langgraph.errors import GraphBubbleUp
 
 from tools.errors import BusinessError, ErrorKind, TransientError
 
+
 class TimedOut(Exception):
     """The engine's own time limit of a call ran out."""
 

@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 from psycopg.types.json import Jsonb
 
 from memory.database import Database
-from tools.calls import CallScope
+from tools.calls import CallScope, Envelope, Outcome
 from tools.spec import JSON, Arguments
 
 ERASE_USER_SQL: Final[Sequence[str]] = ("DELETE FROM tool_call WHERE user_id = %(user_id)s",)
@@ -100,7 +100,7 @@ class Row:
 
     status: Literal["ok", "error"]
     error_kind: str | None = None
-    result: JSON = None
+    result: JSON | Envelope = None
     """The whole result, or the error envelope."""
     ref: str | None = None
     signals: Mapping[str, Any] | None = None
@@ -133,18 +133,6 @@ class RecordedCall:
     row: Recorded
 
 
-@dataclass(frozen=True)
-class Ended:
-    """A call that has ended and was not claimed."""
-
-    call_id: str
-    tool: str
-    arguments: Arguments
-    attempt: int
-    seconds: float
-    row: Row
-
-
 class Ledger:
     """Statements on the table `tool_call`. Everything is bound to the user and thread of the scope."""
 
@@ -152,7 +140,15 @@ class Ledger:
         self._database = database
 
     async def claim(
-        self, scope: CallScope, tool: str, call_id: str, args: Arguments, key: str, *, attempt: int, may_repeat: bool
+        self,
+        scope: CallScope,
+        tool: str,
+        call_id: str,
+        args: Arguments,
+        key: str,
+        *,
+        attempt: int,
+        may_repeat: bool,
     ) -> Recorded | None:
         """None: the call is ours to run. Otherwise the row of whoever claimed it before."""
         params = {
@@ -194,13 +190,14 @@ class Ledger:
         }
         await self._database.execute(_COMPLETE, params)
 
-    async def record(self, scope: CallScope, calls: Sequence[Ended]) -> None:
-        """The calls without side effects of one step, in one statement."""
+    async def record(self, scope: CallScope, calls: Sequence[tuple[Outcome, Row]]) -> None:
+        """The calls of one step that were not claimed, in one statement."""
         if not calls:
             return
-        rows = [_as_json(call) for call in {call.call_id: call for call in calls}.values()]
-        params = {**_bound(scope), "turn_id": scope.turn_id, "rows": Jsonb(rows)}
-        await self._database.execute(_RECORD, params)
+        rows = [_as_json(outcome, row) for outcome, row in calls]
+        await self._database.execute(
+            _RECORD, {**_bound(scope), "turn_id": scope.turn_id, "rows": Jsonb(rows)}
+        )
 
     async def known(self, scope: CallScope) -> tuple[list[str], list[str]]:
         """Identifiers of the user's own objects, and details known to the business, from results of this thread."""
@@ -225,7 +222,9 @@ class Ledger:
         return _recorded(row) if row else None
 
 
-async def stored_result(database: Database, user_id: str, thread_id: str, ref: str) -> tuple[str, JSON] | None:
+async def stored_result(
+    database: Database, user_id: str, thread_id: str, ref: str
+) -> tuple[str, JSON] | None:
     """Tool and whole result under a reference, if it is of this user's thread."""
     row = await database.fetch_one(_RESULT, {"user_id": user_id, "thread_id": thread_id, "ref": ref})
     return (row["tool"], row["result"]) if row else None
@@ -247,17 +246,17 @@ def _recorded(row: Mapping[str, Any]) -> Recorded:
     )
 
 
-def _as_json(call: Ended) -> dict[str, Any]:
+def _as_json(outcome: Outcome, row: Row) -> dict[str, Any]:
     return {
-        "call_id": call.call_id,
-        "tool": call.tool,
-        "arguments": call.arguments,
-        "attempt": call.attempt,
-        "seconds": call.seconds,
-        "status": call.row.status,
-        "error_kind": call.row.error_kind,
-        "result": call.row.result,
-        "ref": call.row.ref,
-        "identifiers": call.row.identifiers,
-        "details": call.row.details,
+        "call_id": outcome.id,
+        "tool": outcome.name,
+        "arguments": outcome.args,
+        "attempt": outcome.attempts,
+        "seconds": outcome.seconds,
+        "status": row.status,
+        "error_kind": row.error_kind,
+        "result": row.result,
+        "ref": row.ref,
+        "identifiers": row.identifiers,
+        "details": row.details,
     }

@@ -16,9 +16,13 @@ FIRST_PAUSE: Final = 0.4
 LONGEST_PAUSE: Final = 8.0
 LONGEST_RETRY_AFTER: Final = 20.0
 """A longer wait than this that the other side asks for is not waited for within the turn."""
-_MAY_BE_
+_MAY_BE_IN_DOUBT: Final[frozenset[ErrorKind]] = frozenset({"timeout", "unavailable", "internal"})
+_PASSING: Final[frozenset[ErrorKind]] = frozenset({"timeout", "unavailable", "cancelled"})
 
-def refusal(call: RawCall, name: str, kind: ErrorKind, text: str, *, args: Arguments | None = None) -> Outcome:
+
+def refusal(
+    call: RawCall, name: str, kind: ErrorKind, text: str, *, args: Arguments | None = None
+) -> Outcome:
     """The outcome of a call that did not run."""
     return Outcome(call.id, name, args or call.args or {}, error_envelope(kind, text), attempts=0)
 
@@ -28,6 +32,11 @@ def in_doubt(tool: str) -> Failure:
     return Failure(
         "in_doubt", f"It is not known whether {tool} took effect: it was cut off before it had reported back."
     )
+
+
+def not_done(tool: str) -> Failure:
+    """A side effect of which the tool's own check found nothing."""
+    return Failure("cancelled", f"{tool} was cut off before it had done anything.", without_effect=True)
 
 
 def taken_out(tool: str, seconds: float) -> Failure:

@@ -24,7 +24,7 @@ from tools.ledger import Ledger
 from tools.outcomes import envelope_of, refusal
 from tools.registry import ToolRegistry, UnknownTool
 from tools.run_call import CallRunner
-from tools.spec import Approval, Arguments, ToolSpec
+from tools.spec import Approval, Approver, Arguments, ToolSpec
 from tools.validate import Rejected, Validated, explain
 
 CIRCLES: Final = 3
@@ -80,7 +80,8 @@ class Preparer:
                 return Outcome(call.id, call.spec.name, call.args, said, attempts=0)
             case _:
                 return self._denied(
-                    call, f"was not approved by {by}; it did not run.{f' They said: {message}' if message else ''}"
+                    call,
+                    f"was not approved by {by}; it did not run.{f' They said: {message}' if message else ''}",
                 )
 
     async def _prepare(self, call: RawCall, scope: CallScope) -> PreparedCall | Outcome:
@@ -118,7 +119,7 @@ class Preparer:
         if rule is None or isinstance(rule, Approval):
             return rule
         context = self._runner.context(call_id, spec.name, args, scope)
-        result = await attempt(replace(spec, run=rule), args, context, self._rule_seconds)
+        result = await attempt(lambda: rule(args, context), f"rule of {spec.name}", self._rule_seconds)
         if not isinstance(result, Raised):
             return cast("Approval | None", result.value)
         failure = classify(result.error, spec.name)
@@ -127,7 +128,7 @@ class Preparer:
         return failure
 
     async def _edited(
-        self, call: PreparedCall, args: Arguments, by: str, scope: CallScope
+        self, call: PreparedCall, args: Arguments, by: Approver, scope: CallScope
     ) -> PreparedCall | Outcome:
         """The arguments are the person's now: checked again, and against what that person may approve."""
         checked = check_arguments(call.spec, args)

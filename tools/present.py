@@ -6,7 +6,7 @@ import asyncio
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import structlog
 
@@ -14,6 +14,7 @@ from memory.clean import clean_json
 from tools.calls import CallScope, Envelope
 from tools.digest import fault_of
 from tools.envelope import dump, success
+from tools.execute import Raised, attempt
 from tools.paths import pick, scalars
 from tools.reduce import Compactor, Count, Reduced, fits, reduce
 from tools.spec import JSON, ToolSpec
@@ -71,9 +72,7 @@ class Presenter:
             return success(reduced.data, omitted=omitted)
         return success(reduced.data, ref=ref, omitted={**omitted, "read": _READ_MORE})
 
-    async def _fit(
-        self, spec: ToolSpec, data: JSON, scope: CallScope, identifiers: Sequence[str]
-    ) -> Reduced:
+    async def _fit(self, spec: ToolSpec, data: JSON, scope: CallScope, identifiers: Sequence[str]) -> Reduced:
         text = dump(data)
         if fits(text, self._budget, self._count):
             return Reduced(data)
@@ -86,21 +85,21 @@ class Presenter:
             return await asyncio.to_thread(reduce, data, self._room, self._count)
         return reduce(data, self._room, self._count)
 
-    async def _digest(
-        self, spec: ToolSpec, data: JSON, scope: CallScope, identifiers: Sequence[str]
-    ) -> JSON:
+    async def _digest(self, spec: ToolSpec, data: JSON, scope: CallScope, identifiers: Sequence[str]) -> JSON:
         """What the small model makes of it; None where it fails, or is not to be trusted."""
         if self._compactor is None:
             return None
         request = scope.grounds.user_texts[-1] if scope.grounds.user_texts else ""
-        try:
-            answer: Any = await self._compactor(spec.name, request, data, self._room)
-        except Exception as error:
-            log.warning("compactor failed", tool=spec.name, error=type(error).__name__)
+        compactor = self._compactor
+        result = await attempt(
+            lambda: compactor(spec.name, request, data, self._room), f"digest of {spec.name}", None
+        )
+        if isinstance(result, Raised):
+            log.warning("compactor failed", tool=spec.name, error=type(result.error).__name__)
             return None
-        if answer is None:
+        if result.value is None:
             return None
-        digest, _ = clean_json(answer)
+        digest = clean_json(result.value).value
         fault = fault_of(digest, data, identifiers)
         if fault is None and not fits(dump(digest), self._room, self._count):
             fault = "it is too long"
@@ -136,5 +135,3 @@ def _omitted(left_out: Sequence[str], cut: dict[str, str], losses: Sequence[str]
 def _head(texts: Sequence[str], most: int) -> list[JSON]:
     rest = len(texts) - most
     return [*texts[:most], *([f"{rest} more"] if rest > 0 else [])]
-
-

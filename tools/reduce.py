@@ -60,7 +60,9 @@ def reduce(data: JSON, budget: int, count: Count) -> Reduced:
             return Reduced(table)
 
     def attempt(items: int, text: int, fields: int) -> Reduced | None:
-        reduced = _Cutter(items, text, fields, room=budget * _MOST_CHARACTERS_PER_TOKEN * _BEST_TABLE).cut(data)
+        reduced = _Cutter(items, text, fields, room=budget * _MOST_CHARACTERS_PER_TOKEN * _BEST_TABLE).cut(
+            data
+        )
         note = None if reduced is None else dump([reduced.data, dict(reduced.cut)])
         return reduced if note is not None and fits(note, budget, count) else None
 

@@ -31,8 +31,12 @@ Where = Annotated[
         examples=["status=shipped", "name~mug"],
     ),
 ]
-Offset = Annotated[int, Field(ge=0, description="First element of a list, or character of a text, to return.")]
-Limit = Annotated[int, Field(ge=1, le=500, description="Most elements to return; fewer where they are large.")]
+Offset = Annotated[
+    int, Field(ge=0, description="First element of a list, or character of a text, to return.")
+]
+Limit = Annotated[
+    int, Field(ge=1, le=500, description="Most elements to return; fewer where they are large.")
+]
 
 
 def read_result_tool(budget: int, count: Count) -> ToolSpec:
@@ -45,7 +49,12 @@ def read_result_tool(budget: int, count: Count) -> ToolSpec:
         progress={"zh": "正在查看更多结果…", "en": "looking at more of the result …"},
     )
     async def read_result(
-        context: ToolContext, ref: Ref, path: Path = "", where: Where = "", offset: Offset = 0, limit: Limit = 50
+        context: ToolContext,
+        ref: Ref,
+        path: Path = "",
+        where: Where = "",
+        offset: Offset = 0,
+        limit: Limit = 50,
     ) -> dict[str, JSON]:
         """Read a part of an earlier tool result that was cut: what `omitted` names is available under `ref`.
         Use it only when an answer needs a value that was left out. It reads what was stored; for news call the

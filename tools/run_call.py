@@ -21,20 +21,30 @@ from tools.envelope import stored
 from tools.execute import Returned, attempt
 from tools.failures import Failure, classify
 from tools.keys import idempotency_key
-from tools.ledger import Ledger, Recorded, Row
-from tools.outcomes import envelope_of, in_doubt, is_worth_another_try, pause, taken_out, told, unclaimed
+from tools.ledger import Ledger, Recorded, RecordedCall, Row
+from tools.outcomes import (
+    envelope_of,
+    in_doubt,
+    is_worth_another_try,
+    not_done,
+    pause,
+    taken_out,
+    told,
+    unclaimed,
+)
 from tools.present import Presenter, new_ref, take
 from tools.settings import ToolSettings
-from tools.side_effects import LEDGER_ERRORS, InDoubt, SideEffects, TookEffect
-from tools.spec import Arguments, ToolContext, ToolReply
+from tools.side_effects import LEDGER_ERRORS, InDoubt, NoEffect, SideEffects, TookEffect
+from tools.spec import Arguments, ToolContext, ToolReply, ToolSpec
 
 
 @dataclass(frozen=True)
 class Finished:
-    """A call with its outcome, and the row that is still to be written; None where the ledger has it."""
+    """A call with its outcome, and the row that keeps it: written already where it was claimed."""
 
     outcome: Outcome
     row: Row | None = None
+    in_ledger: bool = False
 
 
 @dataclass(frozen=True)
@@ -142,6 +152,23 @@ class CallRunner:
             return stored(before.result)
         return await self._presenter.show(spec, take(spec, before.result), scope, before.ref or new_ref())
 
+    async def settle(self, spec: ToolSpec, call_id: str, left: RecordedCall, scope: CallScope) -> Envelope:
+        """The envelope of a claim that was left open: what the tool's own check finds, else doubt."""
+        key = left.row.key or ""
+        context = replace(self.context(call_id, spec.name, left.arguments, scope), idempotency_key=key)
+        verdict = await self._effects.settle(spec, left.arguments, context)
+        if isinstance(verdict, InDoubt):
+            await self._effects.leave_in_doubt(left.row)
+            return envelope_of(in_doubt(spec.name), spec)
+        if isinstance(verdict, NoEffect):
+            envelope = envelope_of(not_done(spec.name), spec)
+            await self._effects.complete(key, Row("error", "cancelled", envelope, without_effect=True))
+            return envelope
+        taken = take(spec, verdict.value)
+        row = Row("ok", None, taken.whole, new_ref(), None, taken.identifiers, taken.details)
+        await self._effects.complete(key, row)
+        return await self._presenter.show(spec, taken, scope, row.ref or "")
+
     async def _guarded(self, this: _Try, context: ToolContext) -> Finished:
         """The attempt itself, behind the tool's breaker."""
         spec, scope = this.call.spec, this.scope
@@ -150,7 +177,7 @@ class CallRunner:
         seconds = spec.timeout or self._settings.steward_tool_timeout
         began = time.perf_counter()
         try:
-            result = await attempt(spec, this.call.args, context, seconds)
+            result = await attempt(lambda: spec.run(this.call.args, context), spec.name, seconds)
         except BaseException:
             self._breaker.abandoned(spec.name)
             raise
@@ -170,21 +197,21 @@ class CallRunner:
         """The outcome is in the ledger before the model's view of it is made, which may take a model call."""
         spec = this.call.spec
         reply = value if isinstance(value, ToolReply) else ToolReply(value, {})
-        signals = _signals(reply.signals)
         taken = take(spec, reply.data)
+        signals = _signals(reply.signals)
         row = Row("ok", None, taken.whole, new_ref(), signals, taken.identifiers, taken.details)
         if this.key:
             await self._effects.complete(this.key, row)
         envelope = await self._presenter.show(spec, taken, this.scope, row.ref or "")
         outcome = this.outcome(envelope, signals=signals, identifiers=row.identifiers, details=row.details)
-        return Finished(outcome, None if this.key else row)
+        return Finished(outcome, row, in_ledger=this.key is not None)
 
     async def _failed(
         self, this: _Try, failure: Failure, signals: Mapping[str, Any] | None = None
     ) -> Finished:
         spec = this.call.spec
         envelope = envelope_of(failure, spec)
-        row = Row("error", failure.kind, dict(envelope), without_effect=failure.without_effect)
+        row = Row("error", failure.kind, envelope, without_effect=failure.without_effect)
         if this.key:
             await self._effects.complete(this.key, row)
         again = is_worth_another_try(failure, spec, this.attempts, self._settings.steward_tool_attempts)
@@ -194,7 +221,7 @@ class CallRunner:
             retry_after=max(pause(this.attempts), failure.retry_after) if again else 0.0,
             signals=signals or {},
         )
-        return Finished(outcome, None if this.key else row)
+        return Finished(outcome, row, in_ledger=this.key is not None)
 
 
 def _signals(signals: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 import psycopg
@@ -78,15 +78,19 @@ class SideEffects:
         check = spec.settle
         if check is None:
             return InDoubt()
-
-        async def run(args: Arguments, context: ToolContext) -> Any:
-            return await check(context.idempotency_key, args, context)
-
-        result = await attempt(replace(spec, run=run), args, context, self._settle_seconds)
+        result = await attempt(
+            lambda: check(context.idempotency_key, args, context),
+            f"check of {spec.name}",
+            self._settle_seconds,
+        )
         if isinstance(result, Raised):
             log.warning("check of a side effect failed", tool=spec.name, error=type(result.error).__name__)
             return InDoubt()
         return NoEffect() if result.value is None else TookEffect(result.value)
+
+    async def leave_in_doubt(self, seen: Recorded) -> None:
+        """Say of a claim that was left open that it is in doubt."""
+        await self._ledger.leave_in_doubt(seen)
 
     async def complete(self, key: str, row: Row) -> None:
         """Record the outcome of a claimed call, also while the turn is being cancelled; never raises.

@@ -23,10 +23,14 @@ DRAIN_SECONDS = 20.0
 
 def chat(
     user: Annotated[str, typer.Option("--user", help="The customer.")],
-    message: Annotated[str | None, typer.Argument(help="What the customer says; none: a conversation.")] = None,
+    message: Annotated[
+        str | None, typer.Argument(help="What the customer says; none: a conversation.")
+    ] = None,
     thread: Annotated[str | None, typer.Option("--thread", help="The conversation; none: a new one.")] = None,
     stream: Annotated[bool, typer.Option("--stream", help="Print the answer while it is written.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON, as the last line.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the outcome as JSON, as the last line.")
+    ] = False,
 ) -> None:
     """Talk to the agent: one turn, or a conversation."""
     if message is None:

@@ -31,7 +31,13 @@ def costs(
 
 
 async def _costs(
-    settings: Settings, thread: str | None, user: str | None, days: int | None, plot: Path | None, *, as_json: bool
+    settings: Settings,
+    thread: str | None,
+    user: str | None,
+    days: int | None,
+    plot: Path | None,
+    *,
+    as_json: bool,
 ) -> int:
     from rich.console import Console
 

@@ -16,7 +16,9 @@ MARKS = {"ok": "[green]✓[/]", "warning": "[yellow]![/]", "error": "[red]✗[/]
 
 
 def doctor(
-    retry: Annotated[bool, typer.Option("--retry", help="Give memory jobs that were given up another try.")] = False,
+    retry: Annotated[
+        bool, typer.Option("--retry", help="Give memory jobs that were given up another try.")
+    ] = False,
 ) -> None:
     """Check settings, database, embeddings, memory jobs and the model endpoint."""
     run(lambda settings: _doctor(settings, retry=retry))

@@ -26,7 +26,8 @@ app.command("costs")(costs.costs)
 app.command("graph")(picture.graph)
 app.command("doctor")(doctor.doctor)
 app.command(
-    "serve", context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
+    "serve",
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []},
 )(serve.serve)
 
 

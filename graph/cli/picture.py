@@ -13,7 +13,9 @@ from graph.cli.running import BadUsage, prepare
 
 def graph(
     png: Annotated[Path | None, typer.Option("--png", help="Draw it into this file.")] = None,
-    mermaid: Annotated[bool, typer.Option("--mermaid", help="Print it as Mermaid text (so without option).")] = False,
+    mermaid: Annotated[
+        bool, typer.Option("--mermaid", help="Print it as Mermaid text (so without option).")
+    ] = False,
 ) -> None:
     """Draw the graph. Needs neither a database nor a network."""
     if png and mermaid:

@@ -30,13 +30,19 @@ class Verdict(StrEnum):
 def resume(
     thread: Annotated[str, typer.Option("--thread", help="The conversation that waits.")],
     decision: Annotated[Verdict, typer.Option("--decision", help="What is decided.")],
-    call: Annotated[str | None, typer.Option("--call", help="The one call that this settles; none: all.")] = None,
+    call: Annotated[
+        str | None, typer.Option("--call", help="The one call that this settles; none: all.")
+    ] = None,
     args: Annotated[
         str | None, typer.Option("--args", help="For edit: all arguments of the call, as a JSON object.")
     ] = None,
-    message: Annotated[str | None, typer.Option("--message", help="For reject and respond: what to say.")] = None,
+    message: Annotated[
+        str | None, typer.Option("--message", help="For reject and respond: what to say.")
+    ] = None,
     as_staff: Annotated[bool, typer.Option("--as-staff", help="Decide as staff.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON, as the last line.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the outcome as JSON, as the last line.")
+    ] = False,
 ) -> None:
     """Approve, edit, reject or answer a call that waits, and go on from there."""
     verdict = read_verdict(decision.value, args, message)
@@ -76,7 +82,13 @@ def chosen(requests: Sequence[ApprovalRequest], call: str | None, *, as_staff: b
 
 
 async def _resume(
-    settings: Settings, thread_id: str, verdict: dict[str, Any], call: str | None, *, as_staff: bool, as_json: bool
+    settings: Settings,
+    thread_id: str,
+    verdict: dict[str, Any],
+    call: str | None,
+    *,
+    as_staff: bool,
+    as_json: bool,
 ) -> int:
     from graph.conversation import NothingWaits, read_state, settle
     from graph.open import open_agent

@@ -83,7 +83,9 @@ class _Conversation:
         self._last = snapshot
         return snapshot
 
-    def _approvals(self, snapshot: StateSnapshot) -> tuple[Callable[..., Awaitable[StateSnapshot]], Any] | None:
+    def _approvals(
+        self, snapshot: StateSnapshot
+    ) -> tuple[Callable[..., Awaitable[StateSnapshot]], Any] | None:
         """What the customer answers to the approvals that wait for them; anything but yes or no is a new message."""
         from graph.conversation import send, settle
 

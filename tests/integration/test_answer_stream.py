@@ -155,7 +155,9 @@ async def test_held_back_text_is_never_shown_when_a_call_follows(
 async def test_a_stream_that_broke_is_marked_and_the_answer_comes_under_a_new_id(
     server: ModelServer, script: RoleQueues
 ) -> None:
-    script.add("chat", Reply("Your parcel was lost at sea", drop_after=4), Reply("Your parcel is in Shanghai."))
+    script.add(
+        "chat", Reply("Your parcel was lost at sea", drop_after=4), Reply("Your parcel is in Shanghai.")
+    )
     async with models_for(server) as models:
         seen = await run(make_graph(models))
     void = [event["message_id"] for event in seen.custom]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 
 import pytest
@@ -146,6 +147,16 @@ async def test_the_deadline_ends_everything(server: ModelServer, script: RoleQue
     assert time.monotonic() - started < 1.5
 
 
+async def test_a_small_role_does_not_eat_the_turn(server: ModelServer, script: RoleQueues) -> None:
+    for name in ("router", "chat", "spare"):
+        script.add(name, Reply("late", delay=5))
+    async with models_for(server, steward_router_timeout=0.2, steward_fallback_models="spare") as models:
+        started = time.monotonic()
+        with pytest.raises(ModelUnavailable):
+            await ask(models, "router", QUESTION, deadline=within(60))
+    assert time.monotonic() - started < 1
+
+
 async def test_a_stream_that_trickles_is_bounded_as_a_whole(server: ModelServer, script: RoleQueues) -> None:
     script.add("chat", *[Reply("a very long story " * 50, pause=0.05)] * 4)
     watcher = Watcher()
@@ -256,7 +267,9 @@ async def test_a_filtered_conversation_goes_to_the_next_model_and_ends_as_a_refu
     server: ModelServer, script: RoleQueues
 ) -> None:
     script.add("chat", failure(400, "Content Exists Risk"))
-    script.add("spare", failure(400, "Input data may contain inappropriate content", code="data_inspection_failed"))
+    script.add(
+        "spare", failure(400, "Input data may contain inappropriate content", code="data_inspection_failed")
+    )
     async with models_for(server, steward_fallback_models="spare") as models:
         reply = await ask(models, "chat", QUESTION, deadline=within(5))
     assert reply.says_nothing
@@ -308,6 +321,21 @@ async def test_missing_figures_are_estimated_and_marked(server: ModelServer, scr
     assert reply.usage.estimated
     assert 40 < reply.usage.prompt_tokens < 120
     assert 2 <= reply.usage.completion_tokens <= 6
+
+
+async def test_other_names_for_cached_tokens_and_reasoning_are_known(
+    server: ModelServer, script: RoleQueues
+) -> None:
+    body = {
+        "choices": [{"index": 0, "message": {"role": "assistant", "content": "ok", "reasoning": "hm"}}],
+        "usage": {"prompt_tokens": 100, "completion_tokens": 5, "prompt_cache_hit_tokens": 64},
+    }
+    script.add("chat", Reply(body=json.dumps(body).encode()))
+    async with models_for(server) as models:
+        reply = await ask(models, "chat", QUESTION, deadline=within(5))
+        assert models.reasoning[str(reply.message.id)] == "hm"
+    assert reply.usage.cached_tokens == 64
+    assert "hm" not in reply.message.model_dump_json()
 
 
 async def test_content_as_blocks_becomes_text(server: ModelServer, script: RoleQueues) -> None:

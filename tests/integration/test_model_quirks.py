@@ -67,7 +67,10 @@ async def test_a_refused_max_tokens_is_sent_under_its_newer_name(server: ModelSe
     ("status", "said"),
     [
         (400, "invalid temperature: only 1 is allowed for this model"),
-        (422, "[{'type': 'extra_forbidden', 'loc': ('body', 'temperature'), 'msg': 'Extra inputs are not permitted'}]"),
+        (
+            422,
+            "[{'type': 'extra_forbidden', 'loc': ('body', 'temperature'), 'msg': 'Extra inputs are not permitted'}]",
+        ),
     ],
 )
 async def test_a_refusal_is_understood_without_openai_s_error_fields(
@@ -106,7 +109,9 @@ async def test_a_bad_request_that_no_dropping_helps_is_not_remembered(
     [
         pytest.param(Reply("您的包裹在上海。", reasoning="用户问包裹"), id="own field"),
         pytest.param(Reply("<think>用户问包裹</think>\n\n您的包裹在上海。"), id="tagged"),
-        pytest.param(Reply("<think>\n用户问\n包裹</think>您的<think>嗯</think>包裹在上海。"), id="tagged twice"),
+        pytest.param(
+            Reply("<think>\n用户问\n包裹</think>您的<think>嗯</think>包裹在上海。"), id="tagged twice"
+        ),
     ],
 )
 async def test_reasoning_reaches_neither_answer_nor_watcher_nor_the_next_request(
@@ -115,9 +120,7 @@ async def test_reasoning_reaches_neither_answer_nor_watcher_nor_the_next_request
     script.add("chat", reply, Reply("ok"))
     watcher = Watcher()
     async with models_for(server) as models:
-        first = await ask(
-            models, "chat", QUESTION, deadline=within(5), on_text=watcher if streamed else None
-        )
+        first = await ask(models, "chat", QUESTION, deadline=within(5), on_text=watcher if streamed else None)
         assert first.message.text == "您的包裹在上海。"
         assert watcher.shown == ("您的包裹在上海。" if streamed else "")
         assert "用户问" not in first.message.model_dump_json()
@@ -157,7 +160,12 @@ async def test_reasoning_is_sent_back_to_a_model_that_demands_it(
         history = [*QUESTION, first.message, ToolMessage('{"status": "ok"}', tool_call_id=call_id)]
         second = await ask(models, "chat", history, tools=[TOOL], deadline=within(5))
         older = AIMessage("From before a restart", id="older")
-        await ask(models, "chat", [*QUESTION, older, *history[2:], second.message, HumanMessage("?")], deadline=within(5))
+        await ask(
+            models,
+            "chat",
+            [*QUESTION, older, *history[2:], second.message, HumanMessage("?")],
+            deadline=within(5),
+        )
     assert "reasoning_content" not in json.dumps(server.requests[1])
     assert server.requests[2]["messages"][2]["reasoning_content"] == "I need the order."
     sent = [m.get("reasoning_content") for m in server.requests[3]["messages"] if m["role"] == "assistant"]

@@ -78,6 +78,8 @@ async def test_every_role_is_understood_in_every_mode(
         pytest.param(tool_call("router_answer", ANSWER), id="forced call"),
         pytest.param(tool_call("RouterAnswer", ANSWER), id="call of another name"),
         pytest.param(tool_call("router_answer", f"{ANSWER}}}"), id="call with a brace too many"),
+        pytest.param(Reply(ANSWER.replace('"', "'")), id="single quotes"),
+        pytest.param(Reply(ANSWER.replace("0.9}", "0.9,}")), id="comma too many"),
         pytest.param(Reply(ANSWER, calls=[Call("router_answer", "")]), id="empty call beside content"),
     ],
 )
@@ -99,7 +101,7 @@ async def test_the_object_is_found_whatever_it_is_wrapped_in(
         Reply('{"intents": []}'),
         Reply('{"intents": [{"name": "order", "confidence": 7}]}'),
         Reply('{"intents": ["order"]}'),
-        Reply('[{"name": "order", "confidence": 0.9'),
+        Reply('{"intents": [{"name": "order", "confidence": 0.9'),
         tool_call("router_answer", '{"intents": [{"name": "or'),
     ],
 )
@@ -150,7 +152,11 @@ async def test_an_endpoint_that_is_down_is_told_apart_from_a_bad_answer(
 
 @pytest.mark.parametrize(
     ("mode", "refused"),
-    [("function_calling", "tool_choice"), ("json_schema", "response_format"), ("json_mode", "response_format")],
+    [
+        ("function_calling", "tool_choice"),
+        ("json_schema", "response_format"),
+        ("json_mode", "response_format"),
+    ],
 )
 async def test_a_model_that_knows_no_forced_form_is_asked_without_it(
     server: ModelServer, mode: str, refused: str

@@ -59,7 +59,11 @@ async def test_a_call_cut_off_before_its_arguments_is_not_one_without_arguments(
 async def test_good_and_bad_calls_of_one_message_are_told_apart(
     server: ModelServer, script: RoleQueues, streamed: bool
 ) -> None:
-    calls = [Call("order_query", {"order_id": "订单一"}), Call("order_query", '{"order_id": '), Call("stock", {"n": 2})]
+    calls = [
+        Call("order_query", {"order_id": "订单一"}),
+        Call("order_query", '{"order_id": '),
+        Call("stock", {"n": 2}),
+    ]
     script.add("chat", Reply("我来查一下。", calls=calls))
     message = await answered(server, streamed)
     assert [call["args"] for call in message.tool_calls] == [{"order_id": "订单一"}, {"n": 2}]

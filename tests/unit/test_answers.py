@@ -34,7 +34,9 @@ def test_absent_and_null_lists_are_empty_where_the_rest_is_clear() -> None:
     assert ExtractorAnswer.model_validate({"memories": None}).memories == []
     item = ExtractorAnswer.model_validate({"memories": [MEMORY | {"domains": None}]}).memories[0]
     assert (item.domains, item.importance, item.evidence) == ([], 0.5, "")
-    assert ExtractorAnswer.model_validate({"memories": [MEMORY | {"domains": "order"}]}).memories[0].domains == ["order"]
+    assert ExtractorAnswer.model_validate({"memories": [MEMORY | {"domains": "order"}]}).memories[
+        0
+    ].domains == ["order"]
 
 
 def test_key_facts_become_text() -> None:

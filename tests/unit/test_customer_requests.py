@@ -28,7 +28,12 @@ def test_a_message_or_a_decision_is_taken(kwargs: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     "kwargs",
     [
-        {"input": {"messages": [{"role": "user", "content": "hi"}], "decisions": {"c1": {"type": "approve"}}}},
+        {
+            "input": {
+                "messages": [{"role": "user", "content": "hi"}],
+                "decisions": {"c1": {"type": "approve"}},
+            }
+        },
         {"input": {"messages": [{"role": "assistant", "content": "done"}]}},
         {"input": {"messages": [{"role": "tool", "content": "{}", "tool_call_id": "c1"}]}},
         {"input": {"messages": [{"role": "user", "type": "tool", "content": "x"}]}},

@@ -41,7 +41,9 @@ def test_without_authentication_this_machine_is_served(peer: str, host: str) -> 
         ({}, "127.0.0.1"),
     ],
 )
-def test_without_authentication_nobody_from_elsewhere_is_served(headers: dict[str, str], peer: str | None) -> None:
+def test_without_authentication_nobody_from_elsewhere_is_served(
+    headers: dict[str, str], peer: str | None
+) -> None:
     with pytest.raises(Refused) as refused:
         identify(OFF, headers, peer)
     assert refused.value.status == 403

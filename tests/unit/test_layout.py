@@ -38,7 +38,9 @@ def test_every_edge_runs_from_its_source_to_its_target_row_by_row(links: list[Li
     for lane in layout.lanes:
         ends = [lane.spots[0].name, lane.spots[-1].name]
         assert ends == sorted(ends)
-        assert ends == ([lane.link.target, lane.link.source] if lane.backwards else [lane.link.source, lane.link.target])
+        assert ends == (
+            [lane.link.target, lane.link.source] if lane.backwards else [lane.link.source, lane.link.target]
+        )
         rows = [spot.row for spot in lane.spots]
         assert rows == list(range(rows[0], rows[-1] + 1))
 

@@ -33,7 +33,12 @@ def test_an_empty_thread_has_every_key_and_no_content() -> None:
     assert outcome["answer"] == ""
     assert set(outcome["usage"]["by_class"]) == {"instructions", "memory", "tools", "history", "output"}
     assert set(outcome["usage"]["by_role"]) == {
-        "chat", "router", "reviewer", "extractor", "summariser", "compactor",
+        "chat",
+        "router",
+        "reviewer",
+        "extractor",
+        "summariser",
+        "compactor",
     }
 
 
@@ -41,7 +46,14 @@ def test_tool_calls_and_memories_carry_the_keys_of_the_contract_alone() -> None:
     values = {
         "answer": "done",
         "tool_calls": [
-            {"id": "c1", "name": "order_query", "args": {"order_id": "A"}, "status": "ok", "error_kind": None, "attempts": 2}
+            {
+                "id": "c1",
+                "name": "order_query",
+                "args": {"order_id": "A"},
+                "status": "ok",
+                "error_kind": None,
+                "attempts": 2,
+            }
         ],
         "recalled": [{"key": "k", "content": "c", "score": 0.4, "domains": ["order"], "updated_at": "2026"}],
     }
@@ -55,7 +67,15 @@ def test_tool_calls_and_memories_carry_the_keys_of_the_contract_alone() -> None:
 
 def test_a_question_of_this_turn_is_shown_and_one_of_an_earlier_turn_is_not() -> None:
     asked = {"question": "Which?", "intents": ["order", "logistics"], "request": "where"}
-    route = {"intents": [], "tools": [], "review": False, "why": "", "likely": [], "ask": True, "guess": False}
+    route = {
+        "intents": [],
+        "tools": [],
+        "review": False,
+        "why": "",
+        "likely": [],
+        "ask": True,
+        "guess": False,
+    }
     outcome = turn_outcome("t1", snapshot({"clarification": asked, "route": route}))
     assert outcome["clarification"] == {"question": "Which?", "intents": ["order", "logistics"]}
     assert turn_outcome("t1", snapshot({"clarification": asked, "route": None}))["clarification"] is None
@@ -63,7 +83,15 @@ def test_a_question_of_this_turn_is_shown_and_one_of_an_earlier_turn_is_not() ->
 
 def test_the_answer_to_a_question_counts_as_a_follow_up() -> None:
     intents = [{"name": "order", "confidence": 1.0, "source": "clarified"}]
-    route = {"intents": intents, "tools": [], "review": False, "why": "", "likely": [], "ask": False, "guess": False}
+    route = {
+        "intents": intents,
+        "tools": [],
+        "review": False,
+        "why": "",
+        "likely": [],
+        "ask": False,
+        "guess": False,
+    }
     assert turn_outcome("t1", snapshot({"route": route}))["intents"] == [
         {"name": "order", "confidence": 1.0, "source": "follow_up"}
     ]

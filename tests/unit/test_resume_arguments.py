@@ -24,7 +24,13 @@ def test_a_message_goes_with_any_decision() -> None:
 
 @pytest.mark.parametrize(
     ("decision", "args", "message"),
-    [("edit", None, None), ("edit", "[1]", None), ("edit", "{oops", None), ("respond", None, None), ("approve", "{}", None)],
+    [
+        ("edit", None, None),
+        ("edit", "[1]", None),
+        ("edit", "{oops", None),
+        ("respond", None, None),
+        ("approve", "{}", None),
+    ],
 )
 def test_options_that_do_not_fit_are_refused(decision: str, args: str | None, message: str | None) -> None:
     with pytest.raises(BadUsage):

@@ -15,6 +15,11 @@ def test_the_checkout_and_the_installed_package_serve_the_same() -> None:
 
 def test_defaults_stand_until_the_caller_says_otherwise() -> None:
     assert missing_defaults([]) == [
-        "--host", "127.0.0.1", "--n-jobs-per-worker", "10", "--no-browser", "--no-reload",
+        "--host",
+        "127.0.0.1",
+        "--n-jobs-per-worker",
+        "10",
+        "--no-browser",
+        "--no-reload",
     ]
     assert missing_defaults(["--host=0.0.0.0", "--n-jobs-per-worker", "2"]) == ["--no-browser", "--no-reload"]
