@@ -10,7 +10,7 @@ from langgraph.checkpoint.base import CheckpointTuple
 
 from memory.checkpoints import CheckpointSaver, make_checkpointer
 from nodes.run import Services
-from nodes.state import ApprovalRequest
+from tools.approval import ApprovalRequest
 
 INTERRUPT = "__interrupt__"
 MOST_WAITING = 200

@@ -19,6 +19,6 @@ class AgentContext(BaseModel):
     locale: str | None = Field(
         None, description="Language of answers, `zh` or `en`; none: the message's own."
     )
-    timezone: str | None = Field(None, description="IANA name; none: the setting.")
-    now: datetime | None = Field(None, description="The clock, for tests. None: the real one.")
-    role: Literal["customer", "staff"] = Field("customer", description="Who settles an approval.")
+    timezone: str | None = Field(default=None, description="IANA name; none: the setting.")
+    now: datetime | None = Field(default=None, description="The clock, for tests. None: the real one.")
+    role: Literal["customer", "staff"] = Field(default="customer", description="Who settles an approval.")

@@ -70,7 +70,9 @@ class Conversation:
     async def say(self, words: str) -> str:
         """The answer to the customer's words; `calls` and `approvals` are those of this turn."""
         self.calls, self.approvals = [], []
-        model = offline_model("chat", NodeSettings()).bind_tools([s for s in SCHEMAS if s["function"]["name"] in self.offered])
+        model = offline_model("chat", NodeSettings()).bind_tools(
+            [s for s in SCHEMAS if s["function"]["name"] in self.offered]
+        )
         start = len(self.messages)
         self.messages.append(HumanMessage(words))
         while True:
@@ -84,7 +86,9 @@ class Conversation:
             for call in reply.tool_calls:
                 self.calls.append((call["name"], call["args"]))
                 envelope = await self._run(call["name"], call["args"])
-                self.messages.append(ToolMessage(json.dumps(envelope, ensure_ascii=False), tool_call_id=call["id"]))
+                self.messages.append(
+                    ToolMessage(json.dumps(envelope, ensure_ascii=False), tool_call_id=call["id"])
+                )
 
     def _background(self) -> str:
         lines = ["<background>", "The current task is: looking up or changing an order."]

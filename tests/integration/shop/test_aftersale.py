@@ -19,8 +19,12 @@ TEA_SET, YOGA_MAT, CANCELLED = "GHI-20240512-003", "PQR-20240501-006", "MNO-2024
 REQUEST = {"order_id": TEA_SET, "issue_desc": "收到时有一个杯子碎了，想退货", "contact": "13800138123"}
 
 
-async def create(database: Database, user_id: str = CUSTOMER, key: str | None = None, **changes: Any) -> dict[str, Any]:
-    done = await TOOLS["aftersale_create"].run({**REQUEST, **changes}, context_for(database, user_id, key=key))
+async def create(
+    database: Database, user_id: str = CUSTOMER, key: str | None = None, **changes: Any
+) -> dict[str, Any]:
+    done = await TOOLS["aftersale_create"].run(
+        {**REQUEST, **changes}, context_for(database, user_id, key=key)
+    )
     assert isinstance(done, dict)
     return done
 
@@ -35,7 +39,11 @@ async def test_a_request_becomes_a_ticket_with_number_contact_and_amount(databas
     assert ticket["ticket_no"].startswith("AS-20240527-")
     assert (ticket["status"], ticket["amount"], ticket["currency"]) == ("open", "688.00", "CNY")
     rows = await database.fetch("SELECT * FROM shop.ticket WHERE ticket_no = %s", (ticket["ticket_no"],))
-    assert (rows[0]["contact"], rows[0]["user_id"], rows[0]["amount"]) == ("13800138123", CUSTOMER, Decimal("688.00"))
+    assert (rows[0]["contact"], rows[0]["user_id"], rows[0]["amount"]) == (
+        "13800138123",
+        CUSTOMER,
+        Decimal("688.00"),
+    )
 
 
 async def test_the_same_call_opens_one_ticket_however_often_it_runs(database: Database) -> None:
@@ -57,7 +65,8 @@ async def test_a_call_in_doubt_is_settled_by_its_key(database: Database) -> None
 async def test_a_return_in_progress_is_noted_as_state_that_expires(database: Database) -> None:
     ticket = await create(database)
     rows = await database.fetch(
-        "SELECT * FROM user_memory WHERE user_id = %s AND memory_type = 'state' AND superseded_by IS NULL", (CUSTOMER,)
+        "SELECT * FROM user_memory WHERE user_id = %s AND memory_type = 'state' AND superseded_by IS NULL",
+        (CUSTOMER,),
     )
     assert [row["memory_key"] for row in rows] == [f"aftersale:{TEA_SET}"]
     assert ticket["ticket_no"] in rows[0]["content"]
@@ -74,8 +83,13 @@ async def test_staff_approve_what_is_above_the_amount(database: Database) -> Non
 
 
 @pytest.mark.parametrize("order_id", [YOGA_MAT, CANCELLED, "ZZZ-20240101-001"])
-async def test_nobody_approves_small_amounts_or_what_will_be_refused(database: Database, order_id: str) -> None:
-    assert await approval_of("aftersale_create", {**REQUEST, "order_id": order_id}, context_for(database)) is None
+async def test_nobody_approves_small_amounts_or_what_will_be_refused(
+    database: Database, order_id: str
+) -> None:
+    assert (
+        await approval_of("aftersale_create", {**REQUEST, "order_id": order_id}, context_for(database))
+        is None
+    )
 
 
 async def test_the_amount_is_a_setting(database: Database) -> None:
@@ -103,7 +117,9 @@ async def test_nobody_opens_or_sees_requests_about_the_orders_of_others(database
 async def test_requests_are_found_by_number_by_order_and_without_either(database: Database) -> None:
     ticket = await create(database)
     number = ticket["ticket_no"]
-    assert [each["ticket_no"] for each in await tickets(database, ticket_no=number.lower().replace("-", ""))] == [number]
+    assert [
+        each["ticket_no"] for each in await tickets(database, ticket_no=number.lower().replace("-", ""))
+    ] == [number]
     assert [each["ticket_no"] for each in await tickets(database, order_id=TEA_SET)] == [number]
     assert [each["ticket_no"] for each in await tickets(database)] == [number, "AS-20240508-0900"]
 

@@ -36,7 +36,9 @@ async def test_a_recalled_preference_is_followed_in_a_new_session(database: Data
     assert "SF1234567891" in brief
 
 
-async def test_a_return_asks_for_the_contact_then_opens_the_ticket_with_staffs_approval(database: Database) -> None:
+async def test_a_return_asks_for_the_contact_then_opens_the_ticket_with_staffs_approval(
+    database: Database,
+) -> None:
     talk = Conversation(database)
     question = await talk.say("我收到的茶具里有一个杯子碎了，我要退货")
     assert talk.calls == [("order_query", {})]
@@ -54,7 +56,9 @@ async def test_a_return_asks_for_the_contact_then_opens_the_ticket_with_staffs_a
         )
     ]
     assert [approval.by for approval in talk.approvals] == ["staff"]
-    rows = await database.fetch("SELECT ticket_no FROM shop.ticket WHERE contact = '13800138123' AND amount = 688.00")
+    rows = await database.fetch(
+        "SELECT ticket_no FROM shop.ticket WHERE contact = '13800138123' AND amount = 688.00"
+    )
     assert rows[0]["ticket_no"] in answer
 
 
@@ -74,7 +78,9 @@ async def test_the_same_in_english(database: Database) -> None:
     assert "phone number or e-mail" in await talk.say("I want to return the yoga mat, it's torn")
     assert "ticket AS-" in await talk.say("my email is xiaowen.li@example.com")
     assert talk.approvals == []
-    assert "human" in await talk.say("what are you? are you a robot?") or "demo model" in await talk.say("who are you?")
+    assert "human" in await talk.say("what are you? are you a robot?") or "demo model" in await talk.say(
+        "who are you?"
+    )
 
 
 async def test_several_wishes_in_one_message_are_all_answered(database: Database) -> None:
@@ -88,7 +94,9 @@ async def test_several_wishes_in_one_message_are_all_answered(database: Database
 
 
 @pytest.mark.parametrize(("words", "locale"), [("取消我最新的订单", "zh"), ("cancel my latest order", "en")])
-async def test_the_latest_order_is_cancelled_by_way_of_the_list(database: Database, words: str, locale: str) -> None:
+async def test_the_latest_order_is_cancelled_by_way_of_the_list(
+    database: Database, words: str, locale: str
+) -> None:
     talk = Conversation(database, locale=locale)
     answer = await talk.say(words)
     assert [name for name, _ in talk.calls] == ["order_query", "order_update"]

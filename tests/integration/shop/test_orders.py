@@ -14,19 +14,25 @@ from tools.errors import BusinessError
 ABC, UNSENT = "ABC-20240520-001", "JKL-20240526-004"
 
 
-async def query(database: Database, user_id: str = CUSTOMER, locale: str = "zh", **args: Any) -> dict[str, Any]:
+async def query(
+    database: Database, user_id: str = CUSTOMER, locale: str = "zh", **args: Any
+) -> dict[str, Any]:
     found = await TOOLS["order_query"].run(args, context_for(database, user_id, locale=locale))
     assert isinstance(found, dict)
     return found
 
 
-async def update(database: Database, user_id: str = CUSTOMER, key: str | None = None, **args: Any) -> dict[str, Any]:
+async def update(
+    database: Database, user_id: str = CUSTOMER, key: str | None = None, **args: Any
+) -> dict[str, Any]:
     done = await TOOLS["order_update"].run(args, context_for(database, user_id, key=key))
     assert isinstance(done, dict)
     return done
 
 
-async def test_a_shipped_order_comes_with_the_place_where_its_parcel_was_last_seen(database: Database) -> None:
+async def test_a_shipped_order_comes_with_the_place_where_its_parcel_was_last_seen(
+    database: Database,
+) -> None:
     order = await query(database, order_id=ABC)
     assert (order["status"], order["total"], order["currency"]) == ("shipped", "299.00", "CNY")
     parcel = order["parcels"][0]
@@ -40,8 +46,12 @@ async def test_names_and_places_are_in_the_customers_language(database: Database
     assert order["items"][0]["name"] == "wireless earphones (black)"
 
 
-@pytest.mark.parametrize("spelling", ["abc-20240520-001", "ABC20240520001", "ＡＢＣ－２０２４０５２０－００１", "ABC 20240520 001"])
-async def test_an_order_is_found_in_any_spelling_a_person_would_accept(database: Database, spelling: str) -> None:
+@pytest.mark.parametrize(
+    "spelling", ["abc-20240520-001", "ABC20240520001", "ＡＢＣ－２０２４０５２０－００１", "ABC 20240520 001"]
+)
+async def test_an_order_is_found_in_any_spelling_a_person_would_accept(
+    database: Database, spelling: str
+) -> None:
     assert (await query(database, order_id=spelling))["order_id"] == ABC
 
 
@@ -68,7 +78,9 @@ async def test_somebody_elses_order_is_as_unknown_as_one_that_does_not_exist(dat
 
 
 async def test_a_customer_reaches_none_of_the_orders_of_others(database: Database) -> None:
-    rows = await database.fetch("SELECT order_id FROM shop.customer_order WHERE user_id <> %s LIMIT 40", (CUSTOMER,))
+    rows = await database.fetch(
+        "SELECT order_id FROM shop.customer_order WHERE user_id <> %s LIMIT 40", (CUSTOMER,)
+    )
     for row in rows:
         with pytest.raises(BusinessError, match="no order"):
             await query(database, order_id=row["order_id"])

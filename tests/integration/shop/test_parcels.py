@@ -11,8 +11,16 @@ from tools.errors import BusinessError
 
 async def test_a_parcel_is_tracked_from_its_newest_event_back(database: Database) -> None:
     parcel = await TOOLS["logistics_query"].run({"tracking_no": "sf 1234567890"}, context_for(database))
-    assert (parcel["order_id"], parcel["status"], parcel["carrier"]) == ("ABC-20240520-001", "in_transit", "顺丰速运")
-    assert parcel["events"][0] == {"at": "2024-05-22T08:15+08:00", "location": "上海转运中心", "event": "已到达"}
+    assert (parcel["order_id"], parcel["status"], parcel["carrier"]) == (
+        "ABC-20240520-001",
+        "in_transit",
+        "顺丰速运",
+    )
+    assert parcel["events"][0] == {
+        "at": "2024-05-22T08:15+08:00",
+        "location": "上海转运中心",
+        "event": "已到达",
+    }
     times = [event["at"] for event in parcel["events"]]
     assert times == sorted(times, reverse=True)
 
