@@ -7,6 +7,7 @@ role, so the demo needs neither key nor network.
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import sys
 import tempfile
@@ -172,7 +173,7 @@ def main() -> int:
     except KeyboardInterrupt:
         return 130
     except Exception as error:
-        return report_error(error, debug=False)
+        return report_error(error, debug=os.environ.get("STEWARD_LOG_LEVEL", "").lower() == "debug")
     finally:
         shutil.rmtree(home, ignore_errors=True)
     console.print(f"[dim]The demo took {time.monotonic() - started:.0f} s.[/]")
