@@ -20,6 +20,7 @@ from psycopg import sql
 
 from memory.database import Database
 from memory.embedded import EmbeddedPostgres
+from memory.embeddings import LocalEmbedder
 from memory.migrate import migrate
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -124,3 +125,9 @@ def _template_name(folders: Sequence[tuple[str, Path]]) -> str:
         for path in sorted(folder.glob("*.sql")):
             digest.update(path.read_bytes())
     return f"steward_template_{digest.hexdigest()[:16]}"
+
+
+@pytest.fixture(scope="session")
+def embedder() -> LocalEmbedder:
+    """The local embedding model, loaded once a process."""
+    return LocalEmbedder()

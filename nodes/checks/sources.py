@@ -1,0 +1,42 @@
+"""What a draft may draw on, and what of it can be checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from zoneinfo import ZoneInfo
+
+from nodes.business import StateWords
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Everything that facts in a draft can stem from. Results are envelopes as JSON, oldest first."""
+
+    now: datetime
+    """With a time zone."""
+    timezone: str
+    """IANA name of the customer's."""
+    results: Sequence[str] = ()
+    """Of this turn."""
+    earlier_results: Sequence[str] = ()
+    user_texts: Sequence[str] = ()
+    memories: Sequence[str] = ()
+    documents: Sequence[str] = ()
+    instructions: Sequence[str] = ()
+    """The business's own, and those of the intents on the list."""
+    states: Mapping[str, StateWords] = field(default_factory=dict)
+    required: Mapping[str, str] = field(default_factory=dict)
+    """Values that have to be stated, by the name of their field."""
+    wishes: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """The intents on the list, each with words of which an answer to it holds at least one."""
+
+    @property
+    def zone(self) -> ZoneInfo:
+        return ZoneInfo(self.timezone)
+
+    @property
+    def today(self) -> date:
+        """The customer's."""
+        return self.now.astimezone(self.zone).date()
