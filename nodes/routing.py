@@ -17,6 +17,12 @@ _FOLLOW_UP = re.compile(
 _ASKING = re.compile(r"[?？]|请|麻烦您|\bplease\b|\blet me know\b", re.IGNORECASE)
 _ENDING = 80
 """Characters at the end of an answer that are looked at for a question."""
+_DETAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?:[A-Za-z]{1,4}[-\s]?)?\+?\d[\d\s-]{3,}\d")
+_AROUND_DETAILS = re.compile(
+    r"我的?|您?可以|打|联系|电话|手机|号码?|方式|邮箱|订单|单|运单|快递|是|为|[\W_]"
+    r"|\b(?:my|the|you|can|call|reach|me|at|on|is|it's|its|phone|mobile|number|e-?mail|address|order|tracking|contact)\b",
+    re.IGNORECASE,
+)
 _SHORT = 40
 """Characters: a longer message stands for itself."""
 _CHINESE_NUMBERS = {"一": 1, "二": 2, "三": 3, "四": 4, "五": 5, "第一": 1, "第二": 2, "第三": 3}
@@ -25,8 +31,15 @@ _RESTATEMENT = 12
 
 
 def is_follow_up(text: str) -> bool:
-    """A message that leans on the one before it ("and the other one?"): short, and opened by a back-reference."""
-    return len(text) <= _SHORT and bool(_FOLLOW_UP.match(text))
+    """A message that leans on the one before it: a short one that points back ("and the other one?"), or one that
+    only gives the details that were asked for ("my phone number is …")."""
+    return only_details(text) or (len(text) <= _SHORT and bool(_FOLLOW_UP.match(text)))
+
+
+def only_details(text: str) -> bool:
+    """Numbers and addresses with nothing said about them."""
+    rest, found = _DETAIL.subn(" ", text)
+    return found > 0 and not _AROUND_DETAILS.sub("", rest)
 
 
 def answers_a_question(text: str, last_answer: str) -> bool:
