@@ -12,7 +12,7 @@ import asyncio
 import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 from uuid import uuid4
 
@@ -109,8 +109,9 @@ async def ask(
     """The answer of the role's model, or of the next one that works.
 
     `deadline` is in Unix seconds and bounds everything, retries and waits included; each request is bounded by
-    the role's time limit too. With `on_text` the answer is streamed, and its message gets the sink's id; else
-    it gets `message_id`, or a new one. `tools` and `response_format` are written as the OpenAI API has them.
+    the role's time limit too, and a small role takes no longer than two such limits in all. With `on_text` the
+    answer is streamed, and its message gets the sink's id; else it gets `message_id`, or a new one. `tools` and
+    `response_format` are written as the OpenAI API has them.
 
     Raises ModelUnavailable (nothing answered in time) and ContextOverflow (the request is too long).
     """
@@ -119,6 +120,8 @@ async def ask(
         parameters["tools"] = list(tools)
         if tool_choice is None:
             parameters["parallel_tool_calls"] = True
+    if role != "chat":
+        deadline = min(deadline, time.time() + 2 * models.settings.timeout(role))
     optional = {"tool_choice": tool_choice, "response_format": response_format, "max_tokens": max_tokens}
     parameters |= {name: value for name, value in optional.items() if value is not None}
     asking = _Asking(
@@ -253,7 +256,8 @@ class _Asking:
         return answer
 
     def _reply(self, name: str, answer: Answer) -> ModelReply:
-        message = answer.message(self._sink.message_id if self._sink else self._message_id)
+        named = answer if answer.model else replace(answer, model=name)
+        message = named.message(self._sink.message_id if self._sink else self._message_id)
         if answer.reasoning:
             self._models.reasoning[str(message.id)] = answer.reasoning
         return ModelReply(message, name, time.time() - self._started, self._attempts, tuple(self._calls))

@@ -48,7 +48,7 @@ _ADVICE: Mapping[FailureKind, str] = {
     "malformed": "what it sent is no chat completion; check that OPENAI_BASE_URL ends where the API begins (/v1)",
     "wrong_key": "it refused the key; check OPENAI_API_KEY",
     "no_credit": "the account has no credit left; top it up",
-    "unknown_model": "it does not know the model; check the STEWARD_*_MODEL settings",
+    "unknown_model": "it does not know the model; check the STEWARD_*_MODEL settings and OPENAI_BASE_URL",
     "content_refused": "its content filter refused the conversation",
     "bad_request": "it refused the request; the log has its words",
     "refused_parameter": "it refused a parameter that is needed; the log has its words",

@@ -11,7 +11,6 @@ from nodes.state import AgentState
 
 async def write_memory(state: AgentState, run: Run) -> AgentState:
     """Queue the finished exchange, flush the ledger rows of the turn, remember what the turn was about."""
-    turn = state["turn"]
     if _worth_remembering(state, run):
         await run.services.queue.enqueue_turn(_exchange(state, run))
     await run.services.usage.flush()

@@ -28,6 +28,7 @@ PACKAGES = {
     "memory": ROOT / "memory/migrations",
     "tools": ROOT / "tools/migrations",
     "nodes": ROOT / "nodes/migrations",
+    "graph": ROOT / "graph/migrations",
     "shop": ROOT / "graph/shop/migrations",
 }
 TEMPLATE_LOCK = 7_201_906
@@ -77,6 +78,12 @@ def empty_database_url(server_url: str) -> Iterator[str]:
 @pytest.fixture
 def database_url(server_url: str, template: str) -> Iterator[str]:
     """A fresh, migrated, empty database."""
+    yield from _fresh_database(server_url, template)
+
+
+@pytest.fixture(scope="module")
+def module_database_url(server_url: str, template: str) -> Iterator[str]:
+    """One fresh, migrated database for all tests of a module: where starting a process is what takes long."""
     yield from _fresh_database(server_url, template)
 
 

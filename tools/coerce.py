@@ -17,7 +17,6 @@ from tools.formats import canonical
 from tools.json_text import Unreadable, read_json
 
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d{1,3})?", re.ASCII)
-_SEPARATORS = re.compile(r"[,，、;；|\n\[\]{}]")
 _VARIANT = re.compile(r"[\s_\-–—]+")
 
 
@@ -56,15 +55,6 @@ def as_format(value: object, name: str) -> list[object]:
 def as_plain(value: object) -> list[object]:
     """Full-width spelling folded, for a value that misses its pattern."""
     return [plain(value)] if isinstance(value, str) and plain(value) != value else []
-
-
-def as_single_item(value: object) -> list[object]:
-    """A list of this one value; a text that may itself be a list is left alone."""
-    if value is None or isinstance(value, list):
-        return []
-    if isinstance(value, str) and (not value.strip() or _SEPARATORS.search(value)):
-        return []
-    return [[value]]
 
 
 def means_null(value: object) -> bool:

@@ -113,10 +113,11 @@ def from_json_schema(
     """A tool whose schema is brought along (MCP, another agent's). Raises DeclarationError for a broken one.
 
     Loose type names are set right, references inlined, unknown arguments refused unless the schema says what
-    becomes of them. Defaults are left to the tool, which knows its own, unless `fill_defaults` is set.
+    becomes of them (inside an argument it stays as the schema has it). Defaults are left to the tool, which
+    knows its own, unless `fill_defaults` is set.
     """
     brought = dict(schema or {})
-    parameters = closed(inlined(normalised(brought), name))
+    parameters = closed(inlined(normalised(brought), name), deep=False)
     check_schema(parameters, name)
     spec = ToolSpec(
         name=name,
@@ -215,7 +216,10 @@ def _pydantic_problems(model: type[BaseModel], args: Arguments) -> list[FieldPro
     try:
         model.model_validate(args)
     except ValidationError as refused:
-        return [FieldProblem(written(fault["loc"]), fault["msg"]) for fault in refused.errors()]
+        return [
+            FieldProblem(written(fault["loc"]), fault["msg"].removeprefix("Value error, "))
+            for fault in refused.errors()
+        ]
     return []
 
 

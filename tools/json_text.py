@@ -175,10 +175,12 @@ class _Reader:
         if found := _WORD.match(self._text, position):
             if found.group() in _WORDS:
                 return _WORDS[found.group()], found.end()
-            raise Unreadable(f"{found.group()!r} is no JSON value; put text in quotes")
+            cut_off = found.end() == len(self._text)
+            raise Unreadable(CUT_OFF if cut_off else f"{found.group()!r} is no JSON value; put text in quotes")
         if found := _NUMBER.match(self._text, position):
             end = found.end()
-            if self._text[end : end + 1].isalnum() or self._text[end : end + 1] == ".":
+            following = self._at(end)
+            if following.isalnum() or following == ".":
                 raise Unreadable(f"no number that JSON knows at position {position}")
             return exact_json(found.group()), end
         raise Unreadable(f"no value at position {position}")

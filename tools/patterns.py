@@ -1,7 +1,7 @@
-"""Regular expressions as JSON Schema means them (ECMA 262), on Python's `regex`.
+r"""Regular expressions as JSON Schema means them (ECMA 262), on Python's `regex`.
 
-Three differences matter for arguments: `\\d` and `\\w` are ASCII only, `$` does not match before a final
-newline, and `\\p{Letter}` exists. A time limit keeps a brought-along pattern from stopping the event loop.
+Three differences matter for arguments: `\d` and `\w` are ASCII only, `$` does not match before a final
+newline, and `\p{Letter}` exists. A time limit keeps a brought-along pattern from stopping the event loop.
 """
 
 from __future__ import annotations
@@ -33,13 +33,19 @@ def compiled(pattern: str) -> regex.Pattern[str]:
 def _translate(pattern: str) -> str:
     out: list[str] = []
     in_class = False
+    after_set = False
     characters = iter(pattern)
     for character in characters:
         if character == "\\":
             escaped = next(characters, "")
             known = _INSIDE_CLASS if in_class else _OUTSIDE_CLASS
             out.append(known.get(escaped, "\\" + escaped))
+            after_set = in_class and escaped in known
             continue
+        if character == "-" and after_set:
+            # `[\w-.]` is no range in ECMA.
+            character = r"\-"
+        after_set = False
         if character == "$" and not in_class:
             out.append(r"\Z")
             continue

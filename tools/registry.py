@@ -11,7 +11,7 @@ import structlog
 from tools.errors import DeclarationError
 from tools.names import meant, nearest, protocol_names
 from tools.openai_strict import strict as strict_schema
-from tools.schema import for_model
+from tools.schema import closed, for_model
 from tools.spec import ToolSpec
 
 log = structlog.get_logger(__name__)
@@ -97,7 +97,7 @@ class ToolRegistry:
             function: dict[str, Any] = {
                 "name": self._protocol[spec.name],
                 "description": spec.description,
-                "parameters": for_model(dict(spec.parameters)),
+                "parameters": for_model(closed(dict(spec.parameters))),
             }
             if strict and (parameters := strict_schema(function["parameters"])) is not None:
                 function |= {"parameters": parameters, "strict": True}

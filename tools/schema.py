@@ -164,8 +164,8 @@ def _target(schema: Json, reference: str, tool: str) -> Any:
     return found
 
 
-def closed(schema: Json) -> Json:
-    """An object schema that refuses unknown names, at the top and wherever properties are listed below.
+def closed(schema: Json, *, deep: bool = True) -> Json:
+    """An object schema that refuses unknown names; with `deep` wherever properties are listed, else at the top.
 
     What the schema says itself about other names (`additionalProperties: {…}`) stands. An object that lists
     no properties is a free-form one below the top, and a tool without arguments at the top.
@@ -173,14 +173,19 @@ def closed(schema: Json) -> Json:
     top = {"type": "object", **schema}
     if not top.keys() & {"properties", "patternProperties", *_IN_PLACE}:
         top["properties"] = {}
-    result: Json = _closed(top)
+    result: Json = _closed(top) if deep else _closed_itself(top, top)
     return result
 
 
 def _closed(schema: Any) -> Any:
     if not isinstance(schema, Mapping):
         return schema
-    changed = each_subschema(dict(schema), _closed)
+    return _closed_itself(schema, each_subschema(dict(schema), _closed))
+
+
+def _closed_itself(schema: Mapping[str, Any], changed: Json) -> Json:
+    """`changed`, made from `schema`, closed if it is an object with listed properties."""
+    changed = dict(changed)
     if "properties" not in schema:
         return changed
     # Branches that complete this object know only a part of its names: they stay open, the whole is closed.

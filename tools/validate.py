@@ -92,27 +92,28 @@ class _Reading:
     value: Any
     notes: list[str] = field(default_factory=list)
 
-    def settle(self, validator: Validator, *, wrap: bool = True) -> list[ValidationError]:
+    def settle(self, validator: Validator) -> list[ValidationError]:
         """Re-read refused values until all fit; what still does not fit is returned."""
         for _ in range(ROUNDS):
             errors = list(validator.iter_errors(self.value))
             done: set[Path] = set()
             for error in errors:
                 path = tuple(error.path)
-                if not any(path[: len(each)] == each for each in done) and self._mend(validator, error, wrap):
+                if not any(path[: len(each)] == each for each in done) and self._mend(validator, error):
                     done.add(path)
             if not done:
                 return errors
         return list(validator.iter_errors(self.value))
 
-    def _mend(self, validator: Validator, error: ValidationError, wrap: bool) -> bool:
+    def _mend(self, validator: Validator, error: ValidationError) -> bool:
         path = tuple(error.path)
-        old = error.instance
-        for reading, how in _readings(validator, error, wrap):
-            self._put(path, reading)
-            self.notes.append(f"{written(path) or 'arguments'}: {how}")
+        readings = _readings(validator, error)
+        if len(readings) == 1:
+            self._put(path, readings[0])
+            self.notes.append(f"{written(path) or 'arguments'}: {_how(error, readings[0])}")
             return True
-        if _is_about_a_value(error) and coerce.means_null(old) and path and isinstance(path[-1], str):
+        about_a_value = error.validator in ("type", "enum", "const", "anyOf", "oneOf", "format", "pattern")
+        if about_a_value and coerce.means_null(error.instance) and path and isinstance(path[-1], str):
             # Left out, so that a required field is reported as missing.
             self._drop(path)
             self.notes.append(f"{written(path)}: null taken as left out")
@@ -135,59 +136,49 @@ class _Reading:
         return holder
 
 
-def _is_about_a_value(error: ValidationError) -> bool:
-    return error.validator in ("type", "enum", "const", "anyOf", "oneOf", "format", "pattern")
-
-
-def _readings(validator: Validator, error: ValidationError, wrap: bool) -> Iterator[tuple[Any, str]]:
-    """Other readings of the refused value: one, or none."""
-    value: Any = error.instance
+def _readings(validator: Validator, error: ValidationError) -> list[Any]:
+    """What the refused value would be if it had been written as the schema asks."""
+    value = error.instance
     limit: Any = error.validator_value
     match error.validator:
         case "type":
-            types = [limit] if isinstance(limit, str) else list(limit)
-            found = [(each, f"read as {_type_name(each)}") for each in coerce.as_type(value, types)]
-            if not found and wrap and "array" in types:
-                found = [
-                    (each, "taken as a list of one")
-                    for each in coerce.as_single_item(value)
-                    if _fits(validator.evolve(schema=error.schema), each)
-                ]
-        case "enum" | "const":
-            choices = limit if error.validator == "enum" else [limit]
-            found = [(each, "matched to an allowed value") for each in coerce.as_choice(value, choices)]
-        case "format":
-            found = [(each, f"written as {limit}") for each in coerce.as_format(value, limit)]
-            found = [each for each in found if _fits(validator.evolve(schema=error.schema), each[0])]
-        case "pattern":
-            found = [(each, "full-width spelling folded") for each in coerce.as_plain(value)]
-            found = [each for each in found if _fits(validator.evolve(schema=error.schema), each[0])]
+            return coerce.as_type(value, [limit] if isinstance(limit, str) else limit)
+        case "enum":
+            return coerce.as_choice(value, limit)
+        case "const":
+            return coerce.as_choice(value, [limit])
+        case "format" | "pattern":
+            found = coerce.as_format(value, limit) if error.validator == "format" else coerce.as_plain(value)
+            fits: Any = validator.evolve(schema=error.schema).is_valid
+            return [each for each in found if fits(each)]
         case "anyOf" | "oneOf":
-            found = _branch_readings(validator, value, limit, wrap=False)
-            if not found and wrap:
-                found = _branch_readings(validator, value, limit, wrap=True)
-        case _:
-            found = []
-    if len(found) == 1:
-        yield found[0]
+            return _branch_readings(validator, value, limit)
+    return []
 
 
-def _branch_readings(validator: Validator, value: Any, branches: Any, *, wrap: bool) -> list[tuple[Any, str]]:
-    found: list[tuple[Any, str]] = []
+def _branch_readings(validator: Validator, value: Any, branches: Any) -> list[Any]:
+    found: list[Any] = []
     for branch in branches:
         reading = _Reading(_copy(value))
         try:
-            fits = not reading.settle(validator.evolve(schema=branch), wrap=wrap)
+            fits = not reading.settle(validator.evolve(schema=branch))
         except Unresolvable:
             continue
-        if fits and not any(coerce.same(reading.value, known) for known, _ in found):
-            found.append((reading.value, f"read as {_type_name(reading.value)}"))
+        if fits and not any(coerce.same(reading.value, known) for known in found):
+            found.append(reading.value)
     return found
 
 
-def _fits(validator: Validator, value: Any) -> bool:
-    reading = _Reading(_copy(value))
-    return not reading.settle(validator, wrap=False)
+def _how(error: ValidationError, reading: object) -> str:
+    """A coercion in words that do not repeat the value."""
+    match error.validator:
+        case "enum" | "const":
+            return "matched to an allowed value"
+        case "format":
+            return f"written as {error.validator_value}"
+        case "pattern":
+            return "full-width spelling folded"
+    return f"read as {_type_name(reading)}"
 
 
 def _type_name(value: object) -> str:

@@ -25,7 +25,7 @@ def list_(user: User) -> None:
 
 
 @app.command("export")
-def export(user: User) -> None:
+def export_(user: User) -> None:
     """Print everything that is stored of a user, as JSON."""
     run(lambda settings: _export(settings, user))
 
@@ -73,13 +73,11 @@ async def _list(settings: Settings, user: str) -> int:
 
 async def _export(settings: Settings, user: str) -> int:
     from graph.holder import open_services
+    from graph.personal_data import export
     from graph.shop.business import SHOP
-    from memory.store import export_user
 
     async with open_services(settings, SHOP) as services:
-        print(
-            json.dumps(await export_user(services.database, user), ensure_ascii=False, indent=2, default=str)
-        )
+        print(json.dumps(await export(services.database, user), ensure_ascii=False, indent=2))
     return OK
 
 
@@ -96,10 +94,10 @@ async def _set(settings: Settings, user: str, key: str, content: str) -> int:
 
 async def _forget(settings: Settings, user: str) -> int:
     from graph.holder import open_services
+    from graph.personal_data import erase
     from graph.shop.business import SHOP
-    from memory.store import forget_user
 
     async with open_services(settings, SHOP) as services:
-        erased = await forget_user(services.database, user)
-    note(f"erased: {erased}")
+        rows = await erase(services.database, user)
+    note(f"erased ({rows} rows)")
     return OK

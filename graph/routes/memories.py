@@ -7,12 +7,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from graph import personal_data
 from graph.agent import holder
 from graph.routes.answers import not_found
 from graph.routes.requests import read_body, segments, user_in_path
 from memory.extraction import MemoryType
 from memory.merge import normalise_key
-from memory.store import Memory, export_user, forget_key, forget_user, list_memories, set_memory
+from memory.store import Memory, forget_key, list_memories, set_memory
 
 
 class Correction(BaseModel):
@@ -81,14 +82,14 @@ async def export(request: Request) -> Response:
     """Everything that is stored of a user."""
     user = user_in_path(request)
     services = await holder.services()
-    return JSONResponse(await export_user(services.database, user))
+    return JSONResponse(await personal_data.export(services.database, user))
 
 
 async def erase(request: Request) -> Response:
     """Erase a user everywhere: memories, sessions, conversations, queued jobs."""
     user = user_in_path(request)
     services = await holder.services()
-    return JSONResponse({"erased": await forget_user(services.database, user)})
+    return JSONResponse({"erased": await personal_data.erase(services.database, user)})
 
 
 async def _find(user: str, key: str) -> Memory:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 
 import pytest
@@ -130,11 +131,11 @@ async def test_a_slow_model_is_left_at_the_time_limit_of_its_role(
 ) -> None:
     script.add("chat", Reply("late", delay=5))
     script.add("spare", Reply("in time"))
-    async with models_for(server, steward_chat_timeout=0.2, steward_fallback_models="spare") as models:
+    async with models_for(server, steward_chat_timeout=1, steward_fallback_models="spare") as models:
         started = time.monotonic()
         reply = await ask(models, "chat", QUESTION, deadline=within(10))
     assert reply.message.text == "in time"
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 4
 
 
 async def test_the_deadline_ends_everything(server: ModelServer, script: RoleQueues) -> None:
@@ -143,15 +144,25 @@ async def test_the_deadline_ends_everything(server: ModelServer, script: RoleQue
         started = time.monotonic()
         with pytest.raises(ModelUnavailable, match="STEWARD_<ROLE>_TIMEOUT"):
             await ask(models, "chat", QUESTION, deadline=within(0.4))
-    assert time.monotonic() - started < 1.5
+    assert time.monotonic() - started < 4
+
+
+async def test_a_small_role_does_not_eat_the_turn(server: ModelServer, script: RoleQueues) -> None:
+    for name in ("router", "chat", "spare"):
+        script.add(name, Reply("late", delay=5))
+    async with models_for(server, steward_router_timeout=0.2, steward_fallback_models="spare") as models:
+        started = time.monotonic()
+        with pytest.raises(ModelUnavailable):
+            await ask(models, "router", QUESTION, deadline=within(60))
+    assert time.monotonic() - started < 4
 
 
 async def test_a_stream_that_trickles_is_bounded_as_a_whole(server: ModelServer, script: RoleQueues) -> None:
     script.add("chat", *[Reply("a very long story " * 50, pause=0.05)] * 4)
     watcher = Watcher()
-    async with models_for(server, steward_chat_timeout=0.3) as models:
+    async with models_for(server, steward_chat_timeout=0.8) as models:
         with pytest.raises(ModelUnavailable):
-            await ask(models, "chat", QUESTION, deadline=within(0.7), on_text=watcher)
+            await ask(models, "chat", QUESTION, deadline=within(1.2), on_text=watcher)
     assert watcher.void
     assert watcher.shown == ""
 
@@ -310,6 +321,21 @@ async def test_missing_figures_are_estimated_and_marked(server: ModelServer, scr
     assert reply.usage.estimated
     assert 40 < reply.usage.prompt_tokens < 120
     assert 2 <= reply.usage.completion_tokens <= 6
+
+
+async def test_other_names_for_cached_tokens_and_reasoning_are_known(
+    server: ModelServer, script: RoleQueues
+) -> None:
+    body = {
+        "choices": [{"index": 0, "message": {"role": "assistant", "content": "ok", "reasoning": "hm"}}],
+        "usage": {"prompt_tokens": 100, "completion_tokens": 5, "prompt_cache_hit_tokens": 64},
+    }
+    script.add("chat", Reply(body=json.dumps(body).encode()))
+    async with models_for(server) as models:
+        reply = await ask(models, "chat", QUESTION, deadline=within(5))
+        assert models.reasoning[str(reply.message.id)] == "hm"
+    assert reply.usage.cached_tokens == 64
+    assert "hm" not in reply.message.model_dump_json()
 
 
 async def test_content_as_blocks_becomes_text(server: ModelServer, script: RoleQueues) -> None:

@@ -17,6 +17,7 @@ from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from structlog.testing import capture_logs
 
 from memory.errors import ConfigurationError
 from nodes.answers import RouterAnswer
@@ -166,14 +167,12 @@ async def test_each_request_is_a_span_under_the_genai_names(
     assert "保密内容" not in answered.to_json()
 
 
-async def test_a_key_that_the_endpoint_repeats_is_not_logged(
-    server: ModelServer, script: RoleQueues, capsys: pytest.CaptureFixture[str]
-) -> None:
+async def test_a_key_that_the_endpoint_repeats_is_not_logged(server: ModelServer, script: RoleQueues) -> None:
     said = "Incorrect API key provided: sk-proj-abcdef1234567890."
     script.add("chat", Reply(status=401, error={"message": said}))
     async with models_for(server) as models:
-        with pytest.raises(ModelUnavailable):
+        with capture_logs() as logs, pytest.raises(ModelUnavailable):
             await ask(models, "chat", QUESTION, deadline=within(5))
-    logged = capsys.readouterr()
-    assert "model request failed" in logged.out + logged.err
-    assert "abcdef1234567890" not in logged.out + logged.err
+    [line] = [line for line in logs if line["event"] == "model request failed"]
+    assert (line["kind"], line["status"], line["role"]) == ("wrong_key", 401, "chat")
+    assert "abcdef1234567890" not in str(logs)
