@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,10 +13,12 @@ from langgraph.graph.state import CompiledStateGraph
 
 from graph.build import build_graph
 from graph.holder import Holder
+from graph.one_turn import OneTurnGraph
 from graph.settings import Settings
 from graph.shop.business import SHOP
-from graph.worker import make_worker
+from graph.worker import beside, make_worker
 from memory.checkpoints import make_checkpointer
+from memory.leases import ThreadLeases
 from memory.worker import Worker
 from nodes.business import Business
 from nodes.context import AgentContext
@@ -32,9 +33,9 @@ RECURSION_LIMIT = 400
 
 @dataclass(frozen=True)
 class Agent:
-    """An open agent. `graph` is the compiled state machine with the Postgres checkpointer."""
+    """An open agent. `graph` is the compiled state machine with the Postgres checkpointer, one turn a thread."""
 
-    graph: CompiledGraph
+    graph: OneTurnGraph
     services: Services
     worker: Worker
 
@@ -63,26 +64,13 @@ async def open_agent(
     try:
         builder = build_graph(business, settings, stages=stages, holder=holder)
         graph = builder.compile(checkpointer=make_checkpointer(services.database, settings), name="steward")
+        bounded = graph.with_config(recursion_limit=RECURSION_LIMIT)
+        turns = OneTurnGraph(bounded, ThreadLeases(services.database), settings)
         worker = make_worker(services)
-        async with _running(worker, settings):
-            yield Agent(graph.with_config(recursion_limit=RECURSION_LIMIT), services, worker)
+        async with beside(worker, settings):
+            yield Agent(turns, services, worker)
     finally:
         await holder.close()
-
-
-@asynccontextmanager
-async def _running(worker: Worker, settings: Settings) -> AsyncIterator[None]:
-    """The worker beside the agent, where it belongs in this process."""
-    if settings.steward_worker == "external":
-        yield
-        return
-    task = asyncio.create_task(worker.run(), name="steward memory worker")
-    try:
-        yield
-    finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
 
 
 @dataclass(frozen=True)

@@ -39,3 +39,6 @@ class InvalidInput(StewardError):
 
 class ThreadBusy(StewardError):
     """Another turn is running on this thread; send the message again when it has ended."""
+
+    def __init__(self) -> None:
+        super().__init__(str(self.__doc__))

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Sequence
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from memory.tokens import count
-from nodes.background import background_block, summary_block
+from nodes.background import background_block, fitting, summary_block
 from nodes.context_plan import Parts, plan_context
 from nodes.limits import limit_reached, notice
 from nodes.prompting import load_prompt
 from nodes.run import Run
-from nodes.state import AgentState
+from nodes.state import AgentState, RecalledMemory
 from nodes.texts import say
 
 TIGHT_SHARE = 0.6
@@ -27,6 +28,7 @@ async def assemble_context(state: AgentState, run: Run) -> AgentState:
         return {}
     stopped = state.get("stopped_because") or limit_reached(state["turn"], run.settings, time.time())
     before = state.get("context")
+    recalled = state["recalled"] if before else fitting(state["recalled"], route, run.business)
     tight = bool(before and before["tight"])
     tools = [] if stopped else [*route["tools"], *run.services.engine.registry.engine_names]
     parts = Parts(
@@ -34,7 +36,7 @@ async def assemble_context(state: AgentState, run: Run) -> AgentState:
         schemas=json.dumps(run.services.engine.registry.schemas(tools), ensure_ascii=False) if tools else "",
         tools=tools,
         summary=before["summary"] if before else summary_block(state.get("session")),
-        background=before["background"] if before else _background(state, run),
+        background=before["background"] if before else _background(state, recalled, run),
         messages=state["messages"],
         folded_until=(session := state.get("session")) and session["folded_until"],
         history_start=state.get("history_start"),
@@ -50,7 +52,12 @@ async def assemble_context(state: AgentState, run: Run) -> AgentState:
     )
     if stopped:
         plan["notice"] = notice(stopped)
-    return {"context": plan, "history_start": plan["first_message_id"], "stopped_because": stopped}
+    return {
+        "context": plan,
+        "recalled": recalled,
+        "history_start": plan["first_message_id"],
+        "stopped_because": stopped,
+    }
 
 
 def system_text(run: Run) -> str:
@@ -59,7 +66,7 @@ def system_text(run: Run) -> str:
     return load_prompt("system").format(business=business.name, instructions=business.instructions.strip())
 
 
-def _background(state: AgentState, run: Run) -> str:
+def _background(state: AgentState, recalled: Sequence[RecalledMemory], run: Run) -> str:
     route = state["route"]
     extra = []
     if route and route["guess"]:
@@ -69,7 +76,7 @@ def _background(state: AgentState, run: Run) -> str:
             + say("best_guess", state["turn"]["locale"], label=label)
         )
     return background_block(
-        run.business, route, state.get("recalled", []), state.get("session"), _local_now(state, run), extra
+        run.business, route, recalled, state.get("session"), _local_now(state, run), extra
     )
 
 

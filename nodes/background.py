@@ -9,6 +9,9 @@ from datetime import datetime
 from nodes.business import Business
 from nodes.state import RecalledMemory, Route, SessionView
 
+GENERAL = "general"
+MOST_MEMORIES = 5
+"""Injected in a turn."""
 _MARK = re.compile(r"</?(background|conversation_summary|customer_message|notice)\b[^>]*>", re.IGNORECASE)
 
 
@@ -51,8 +54,22 @@ def background_block(
     if recalled:
         lines.append("Remembered about this customer:")
         lines.extend(f"- {data(memory['content'])}" for memory in recalled)
+    if session and session["customer"]:
+        lines.append(f"In short: {data(session['customer'])}")
     if session and session["snapshots"]:
         lines.append("From earlier conversations:")
         lines.extend(f"- {data(snapshot)}" for snapshot in session["snapshots"])
     body = "\n".join(lines)
     return f"<background>\n{body}\n</background>"
+
+
+def fitting(recalled: Sequence[RecalledMemory], route: Route, business: Business) -> list[RecalledMemory]:
+    """The best few that concern the turn's intents; what is labelled general, or not at all, always qualifies."""
+    intents = [business.intent(intent["name"]) for intent in route["intents"]]
+    domains = {domain for intent in intents for domain in intent.memory_domains}
+    chosen = [
+        memory
+        for memory in recalled
+        if not domains or not memory["domains"] or domains.union([GENERAL]).intersection(memory["domains"])
+    ]
+    return chosen[:MOST_MEMORIES]

@@ -23,6 +23,8 @@ STUB_TOKENS = 60
 """What is left of an early result of this turn when a long chain needs the room."""
 OVERHEAD = 4
 """Tokens that the protocol adds to each message."""
+FRAME = 30
+"""Tokens of the marks around the customer's message and the blocks before it."""
 
 Count = Callable[[str], int]
 
@@ -48,7 +50,7 @@ class Parts:
 
 def message_text(message: AnyMessage) -> str:
     """All of a message that costs tokens, as text."""
-    text = message.text
+    text = str(message.text)
     if isinstance(message, AIMessage):
         calls = [*message.tool_calls, *message.invalid_tool_calls]
         text += "".join(f"{call['name']}{call['args']}" for call in calls)
@@ -84,7 +86,7 @@ def plan_context(parts: Parts, *, budget: int, count: Count, tight: bool = False
     latest, earlier = (groups[-1], groups[:-1]) if groups else (TurnGroup(()), [])
     instructions = count(parts.system) + OVERHEAD
     schemas = count(parts.schemas)
-    memory = count(parts.summary) + count(parts.background)
+    memory = count(parts.summary) + count(parts.background) + FRAME
     room = max(budget - instructions - schemas - memory, STUB_TOKENS)
     share = HISTORY_SHARE / 2 if tight else HISTORY_SHARE
     kept = _keep_history(earlier, parts, sizes, int(room * share), cut)
@@ -144,7 +146,7 @@ def _after(groups: list[TurnGroup], id: str | None, *, inclusive: bool) -> list[
 def _shorten_turn(
     latest: TurnGroup, before: Mapping[str, int], sizes: _Sizes, room: int, cut: list[str]
 ) -> dict[str, int]:
-    """Which messages of the running turn are shortened, and to how many tokens."""
+    """Which messages of the running turn are shortened, and to how many tokens, overhead included."""
     shortened = {m.id: before[m.id] for m in latest.messages if m.id and m.id in before}
 
     def total() -> int:
@@ -153,17 +155,29 @@ def _shorten_turn(
     if total() <= room:
         return shortened
     results = [m for m in latest.messages if isinstance(m, ToolMessage)]
-    for message in results[:-1]:
+    for result in results[:-1]:
         if total() <= room * (1 - HISTORY_AFTER_CUT / 2):
             break
-        if message.id and sizes.of(message) > STUB_TOKENS:
-            shortened[message.id] = STUB_TOKENS
+        if result.id and sizes.of(result) > STUB_TOKENS:
+            shortened[result.id] = STUB_TOKENS
     stubs = sum(1 for m in results if m.id in shortened)
     if stubs:
         cut.append(f"{stubs} earlier results of this turn shortened")
-    over = total() - room
-    largest = max(latest.messages, key=lambda m: min(sizes.of(m), shortened.get(m.id or "", sizes.of(m))))
-    if over > 0 and largest.id:
-        shortened[largest.id] = max(sizes.of(largest) - over, STUB_TOKENS)
-        cut.append(f"a message of {sizes.of(largest)} tokens shortened to {shortened[largest.id]}")
+    if total() > room:
+        level = _level([sizes.of(m) for m in latest.messages], int(room * (1 - HISTORY_AFTER_CUT / 2)))
+        for message in latest.messages:
+            if message.id and sizes.of(message) > level:
+                shortened[message.id] = min(level, shortened.get(message.id, level))
+                cut.append(f"a message of {sizes.of(message)} tokens shortened to {shortened[message.id]}")
     return shortened
+
+
+def _level(sizes: Sequence[int], room: int) -> int:
+    """The size down to which the largest are cut so that all fit: what is small stays whole."""
+    left = room
+    for rank, size in enumerate(ordered := sorted(sizes)):
+        share = left // (len(ordered) - rank)
+        if size > share:
+            return max(share, STUB_TOKENS)
+        left -= size
+    return max([*ordered, STUB_TOKENS])

@@ -8,6 +8,7 @@ from typing import Any
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, ToolMessage
 
 from nodes.context_groups import turn_groups
+from nodes.context_plan import OVERHEAD
 from nodes.state import ContextPlan
 
 Cut = Callable[[str, int], str]
@@ -50,9 +51,9 @@ def _led_by(turn: list[AnyMessage], blocks: list[str]) -> list[AnyMessage]:
 
 def _shortened(message: AnyMessage, plan: ContextPlan, cut: Cut) -> AnyMessage:
     limit = plan["shortened"].get(message.id or "")
-    if limit is None or isinstance(message, AIMessage):
+    if limit is None:
         return message
-    return message.model_copy(update={"content": cut(message.text, limit)})
+    return message.model_copy(update={"content": cut(message.text, limit - OVERHEAD)})
 
 
 def _plain(message: AnyMessage) -> AnyMessage:

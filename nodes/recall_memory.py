@@ -5,9 +5,9 @@ from __future__ import annotations
 import structlog
 
 from memory.errors import StewardError
-from memory.recall import RecallRequest, recall_for_turn
+from memory.recall import Recalled, RecallRequest, recall_for_turn
 from nodes.run import Run
-from nodes.state import AgentState
+from nodes.state import AgentState, RecalledMemory
 
 log = structlog.get_logger(__name__)
 
@@ -25,17 +25,23 @@ async def recall_memory(state: AgentState, run: Run) -> AgentState:
     except StewardError as error:
         log.warning("recall failed", error=str(error), thread_id=run.thread_id)
         return {"recalled": []}
+    remembering = run.settings.steward_long_term_memory == "on"
     return {
-        "recalled": [
-            {"key": m.key, "content": m.content, "score": round(m.score, 4), "domains": list(m.domains)}
-            for m in found.memories
-        ]
-        if run.settings.steward_long_term_memory == "on"
-        else [],
+        "recalled": [_view(memory) for memory in found.memories] if remembering else [],
         "session": {
             "summary": found.summary,
             "folded_until": found.folded_until,
             "key_facts": dict(found.key_facts),
             "snapshots": list(found.snapshots),
+            "customer": found.user_summary or "",
         },
+    }
+
+
+def _view(memory: Recalled) -> RecalledMemory:
+    return {
+        "key": memory.key,
+        "content": memory.content,
+        "score": round(memory.score, 4),
+        "domains": list(memory.domains),
     }

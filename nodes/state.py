@@ -6,12 +6,13 @@ reset by `begin_turn` (see `fresh_turn`).
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, NotRequired, TypedDict
+from typing import Annotated, Any, Literal, TypedDict
 
 from langchain_core.messages import AnyMessage
 from langgraph.channels.delta import DeltaChannel
 from langgraph.graph.message import _messages_delta_reducer
 
+from tools.approval import ApprovalRequest
 from tools.calls import Decision
 from tools.spec import Arguments
 
@@ -90,7 +91,6 @@ class RecalledMemory(TypedDict):
     content: str
     score: float
     domains: list[str]
-    updated_at: NotRequired[str]
 
 
 class SessionView(TypedDict):
@@ -102,6 +102,8 @@ class SessionView(TypedDict):
     key_facts: dict[str, str]
     snapshots: list[str]
     """Earlier sessions of this user that matter now."""
+    customer: str
+    """What is known of this user in a few words."""
 
 
 class ContextPlan(TypedDict):
@@ -124,16 +126,6 @@ class ContextPlan(TypedDict):
     """Assembled again after the provider reported an overflow."""
     notice: str
     """Last word to the model when a limit ends the turn."""
-
-
-class ApprovalRequest(TypedDict):
-    """One call that waits for a person."""
-
-    call_id: str
-    name: str
-    args: Arguments
-    by: Literal["customer", "staff"]
-    reason: str
 
 
 class Review(TypedDict):

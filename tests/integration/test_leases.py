@@ -1,0 +1,61 @@
+"""One turn at a time on a thread, whoever runs it."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import sys
+
+import pytest
+
+from memory.database import Database
+from memory.errors import ThreadBusy
+from memory.leases import ThreadLeases
+
+
+async def test_turns_on_a_thread_run_one_after_the_other_and_in_order(database: Database) -> None:
+    leases = [ThreadLeases(database), ThreadLeases(database)]
+    running = 0
+    order: list[int] = []
+
+    async def turn(n: int) -> None:
+        nonlocal running
+        async with leases[n % 2].hold("t", patience=20):
+            running += 1
+            assert running == 1
+            await asyncio.sleep(0.02)
+            order.append(n)
+            running -= 1
+
+    await asyncio.gather(*(turn(n) for n in range(8)))
+    assert sorted(order) == list(range(8))
+    assert [n for n in order if n % 2 == 0] == [0, 2, 4, 6]
+
+
+async def test_other_threads_are_not_held_up(database: Database) -> None:
+    leases = ThreadLeases(database)
+    async with leases.hold("a", patience=0), leases.hold("b", patience=0):
+        assert await database.fetch("SELECT thread_id FROM thread_lease")
+
+
+@pytest.mark.parametrize("same_loop", [True, False])
+async def test_without_patience_a_busy_thread_is_refused(database: Database, same_loop: bool) -> None:
+    first = ThreadLeases(database)
+    second = first if same_loop else ThreadLeases(database)
+    async with first.hold("t", patience=0):
+        with pytest.raises(ThreadBusy, match="send the message again"):
+            async with second.hold("t", patience=0):
+                pass
+    async with second.hold("t", patience=0):
+        pass
+
+
+async def test_the_lease_of_a_killed_process_is_free_at_once(database: Database) -> None:
+    child = await asyncio.create_subprocess_exec(sys.executable, "-c", "")
+    await child.wait()
+    await database.execute(
+        "INSERT INTO thread_lease VALUES ('t', %s, now() + interval '1 hour')",
+        (f"{socket.gethostname()}:{child.pid}:x",),
+    )
+    async with asyncio.timeout(2), ThreadLeases(database).hold("t", patience=1):
+        pass
