@@ -176,7 +176,9 @@ class _Reader:
             if found.group() in _WORDS:
                 return _WORDS[found.group()], found.end()
             cut_off = found.end() == len(self._text)
-            raise Unreadable(CUT_OFF if cut_off else f"{found.group()!r} is no JSON value; put text in quotes")
+            raise Unreadable(
+                CUT_OFF if cut_off else f"{found.group()!r} is no JSON value; put text in quotes"
+            )
         if found := _NUMBER.match(self._text, position):
             end = found.end()
             following = self._at(end)
