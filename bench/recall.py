@@ -162,7 +162,9 @@ async def store(database: Database, embedder: Embedder, run: str, documents: Seq
     for start in range(0, len(documents), BATCH):
         batch = documents[start : start + BATCH]
         vectors = await embedder.embed([document.text for document in batch])
-        rows = [_row(run, document, vector, embedder) for document, vector in zip(batch, vectors, strict=True)]
+        rows = [
+            _row(run, document, vector, embedder) for document, vector in zip(batch, vectors, strict=True)
+        ]
         async with database.transaction() as connection, connection.cursor() as cursor:
             await cursor.executemany(INSERT, rows)
 

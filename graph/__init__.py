@@ -1,13 +1,21 @@
 """Steward: a customer-service agent as a LangGraph state machine.
 
 from graph import AgentContext, Settings, build_graph, open_agent, open_agent_sync
+
+The names load at their first use: the command line shows its help without importing LangGraph.
 """
 
-from graph.build import build_graph
-from graph.open import Agent, SyncAgent, open_agent, open_agent_sync
-from graph.settings import Settings
-from nodes.business import Business, Intent
-from nodes.context import AgentContext
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from graph.build import build_graph
+    from graph.open import Agent, SyncAgent, open_agent, open_agent_sync
+    from graph.settings import Settings
+    from nodes.business import Business, Intent
+    from nodes.context import AgentContext
 
 __all__ = [
     "Agent",
@@ -20,3 +28,27 @@ __all__ = [
     "open_agent",
     "open_agent_sync",
 ]
+
+_HOMES = {
+    "Agent": "graph.open",
+    "AgentContext": "nodes.context",
+    "Business": "nodes.business",
+    "Intent": "nodes.business",
+    "Settings": "graph.settings",
+    "SyncAgent": "graph.open",
+    "build_graph": "graph.build",
+    "open_agent": "graph.open",
+    "open_agent_sync": "graph.open",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'graph' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

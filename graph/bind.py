@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Mapping
 from contextlib import AbstractContextManager
 from typing import Protocol
 
 import structlog
-from langchain_core.runnables import RunnableConfig
+from langgraph.config import get_config
 from langgraph.runtime import Runtime
 from opentelemetry import trace
 
+from graph.acting import acting_context
 from nodes.context import AgentContext
 from nodes.run import Node, Run, Services
 from nodes.state import AgentState
 
 tracer = trace.get_tracer("steward")
 
-BoundNode = Callable[[AgentState, RunnableConfig, Runtime[AgentContext]], Awaitable[AgentState]]
+
+class BoundNode(Protocol):
+    """A node as LangGraph calls it."""
+
+    def __call__(self, state: AgentState, *, runtime: Runtime[AgentContext]) -> Awaitable[AgentState]: ...
 
 
 class ServiceHolder(Protocol):
@@ -29,17 +34,15 @@ class ServiceHolder(Protocol):
 def bind(name: str, node: Node, holder: ServiceHolder) -> BoundNode:
     """The stage as LangGraph calls it; logs and spans carry thread, turn and node."""
 
-    async def bound(state: AgentState, config: RunnableConfig, runtime: Runtime[AgentContext]) -> AgentState:
+    async def bound(state: AgentState, *, runtime: Runtime[AgentContext]) -> AgentState:
         services = await holder.services()
+        config = get_config()
         thread_id = str(config.get("configurable", {}).get("thread_id", ""))
         turn = state.get("turn")
-        run = Run(services, runtime.context or AgentContext(), thread_id, config, runtime.stream_writer)
+        context = acting_context(runtime.context, config)
+        run = Run(services, context, thread_id, config, runtime.stream_writer)
         ids = {"thread_id": thread_id, "turn_id": turn["id"] if turn else "", "node": name}
-        with (
-            structlog.contextvars.bound_contextvars(**ids),
-            tracer.start_as_current_span(f"node {name}") as span,
-        ):
-            span.set_attributes({f"steward.{key}": value for key, value in ids.items()})
+        with structlog.contextvars.bound_contextvars(**ids), _span(name, ids):
             return await node(state, run)
 
     bound.__name__ = name

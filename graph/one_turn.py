@@ -10,6 +10,7 @@ from langchain_core.runnables import RunnableConfig
 
 from memory.errors import InvalidInput
 from memory.leases import ThreadLeases
+from nodes.context import AgentContext
 from nodes.settings import NodeSettings
 
 if TYPE_CHECKING:
@@ -34,12 +35,14 @@ class OneTurnGraph:
     async def ainvoke(self, input: Any, config: RunnableConfig, **kwargs: Any) -> dict[str, Any]:
         """One turn; the final state. Raises ThreadBusy where the thread does not come free."""
         async with self._turn(config):
+            config = _naming_the_user(config, kwargs.get("context"))
             state: dict[str, Any] = await self._graph.ainvoke(input, config, **kwargs)
             return state
 
     async def astream(self, input: Any, config: RunnableConfig, **kwargs: Any) -> AsyncIterator[Any]:
         """One turn as a stream of events. Raises ThreadBusy where the thread does not come free."""
         async with self._turn(config):
+            config = _naming_the_user(config, kwargs.get("context"))
             async for event in self._graph.astream(input, config, **kwargs):
                 yield event
 
@@ -48,3 +51,9 @@ class OneTurnGraph:
         if not thread_id:
             raise InvalidInput('A turn needs a thread: pass {"configurable": {"thread_id": "…"}} as config.')
         return self._leases.hold(str(thread_id), patience=self._patience)
+
+
+def _naming_the_user(config: RunnableConfig, context: AgentContext | None) -> RunnableConfig:
+    """Each checkpoint says whose it is, so that erasing a user finds every conversation, as on the server."""
+    user_id = (context or AgentContext()).user_id
+    return {**config, "metadata": {**config.get("metadata", {}), "user_id": user_id}}

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +16,7 @@ from graph.holder import Holder
 from graph.one_turn import OneTurnGraph
 from graph.settings import Settings
 from graph.shop.business import SHOP
-from graph.worker import make_worker
+from graph.worker import beside, make_worker
 from memory.checkpoints import make_checkpointer
 from memory.leases import ThreadLeases
 from memory.worker import Worker
@@ -68,25 +67,10 @@ async def open_agent(
         bounded = graph.with_config(recursion_limit=RECURSION_LIMIT)
         turns = OneTurnGraph(bounded, ThreadLeases(services.database), settings)
         worker = make_worker(services)
-        async with _running(worker, settings):
+        async with beside(worker, settings):
             yield Agent(turns, services, worker)
     finally:
         await holder.close()
-
-
-@asynccontextmanager
-async def _running(worker: Worker, settings: Settings) -> AsyncIterator[None]:
-    """The worker beside the agent, where it belongs in this process."""
-    if settings.steward_worker == "external":
-        yield
-        return
-    task = asyncio.create_task(worker.run(), name="steward memory worker")
-    try:
-        yield
-    finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+from memory.settings import MemorySettings
 from memory.worker import Worker
 from nodes.extract import make_extractor
 from nodes.run import Services
@@ -13,3 +18,18 @@ def make_worker(services: Services) -> Worker:
     extractor = make_extractor(services.models, services.business, services.usage)
     summariser = make_summariser(services.models, services.usage)
     return Worker(services.database, services.embedder, extractor, summariser, services.settings)
+
+
+@asynccontextmanager
+async def beside(worker: Worker, settings: MemorySettings) -> AsyncIterator[None]:
+    """The worker runs beside an agent in this process, unless another process does its work."""
+    if settings.steward_worker == "external":
+        yield
+        return
+    task = asyncio.create_task(worker.run(), name="steward memory worker")
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task

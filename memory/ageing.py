@@ -1,25 +1,17 @@
-"""How memories fade: half-lives, what is pruned, and what outlives its retention."""
+"""How memories fade: half-lives, and when a memory has faded."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 
-from memory.database import Database
 from memory.settings import MemorySettings
 
 FADED = 0.05
 """Weight below which a memory counts as faded: after some four half-lives without confirmation."""
 IMPORTANT = 0.6
 """From here on a memory is never pruned for age alone."""
-
-PRUNE = """
-DELETE FROM user_memory
- WHERE superseded_by IS NULL AND memory_type <> 'state' AND importance < %(important)s
-   AND last_confirmed_at < %(now)s - make_interval(secs =>
-       86400 * coalesce((%(half_lives)s::jsonb ->> memory_type)::float8, 180) * %(lives)s)
-"""
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,13 @@ documents and free text of tools are no source, so they cannot plant anything.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from memory.clean import clean_text
 from memory.evidence import Sources
 from memory.masking import mask
 
@@ -50,19 +51,18 @@ class Exchange:
     """Facts that a tool confirmed about the user's own data: declared fields, never free text."""
 
     def masked(self) -> Exchange:
-        """The same exchange without personal data."""
-        return Exchange(
-            **{
-                **self._plain(),
-                "customer": mask(self.customer),
-                "answer": mask(self.answer),
-                "confirmed": tuple(mask(fact) for fact in self.confirmed),
-            }
+        """The same exchange without personal data, in characters that Postgres takes."""
+        return replace(
+            self,
+            customer=mask(clean_text(self.customer)),
+            answer=mask(clean_text(self.answer)),
+            confirmed=tuple(mask(clean_text(fact)) for fact in self.confirmed),
         )
 
     def to_json(self) -> dict[str, Any]:
         """JSON-native values, read back by `from_json`."""
-        return {**self._plain(), "said_at": self.said_at.isoformat()}
+        values = {**asdict(self), "said_at": self.said_at.isoformat()}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Exchange:
@@ -71,9 +71,6 @@ class Exchange:
         for name in ("intents", "about", "confirmed"):
             known[name] = tuple(known.get(name, ()))
         return cls(**{**known, "said_at": datetime.fromisoformat(value["said_at"])})
-
-    def _plain(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 class MemoryItem(BaseModel):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -28,9 +28,11 @@ UPDATE user_memory
        domains = ARRAY(SELECT DISTINCT unnest(domains || %(domains)s::text[]) ORDER BY 1)
  WHERE user_id = %(user_id)s AND id = ANY(%(targets)s)
 """
+# A row of the same key that has ended makes room too: one key has one row that nothing supersedes.
 SUPERSEDE = """
 UPDATE user_memory SET superseded_by = %(id)s, valid_to = least(valid_to, %(said_at)s)
- WHERE user_id = %(user_id)s AND id = ANY(%(targets)s) AND superseded_by IS NULL
+ WHERE user_id = %(user_id)s AND superseded_by IS NULL
+   AND (id = ANY(%(targets)s) OR (memory_key = %(key)s AND valid_to <= %(now)s))
 """
 BUMP = """
 INSERT INTO user_memory_version (user_id, version) VALUES (%s, 1)
@@ -69,11 +71,13 @@ class MemoryWriter:
         self._connection = connection
         self._user_id = user_id
         self._model = model
+        self._now = datetime.now(UTC)
 
     async def write(self, memories: Sequence[NewMemory], *, overrule: bool = False) -> list[Decision]:
         """What became of each. With `overrule`, a newer statement of the same key gives way too."""
         if not memories:
             return []
+        self._now = max(datetime.now(UTC), *(memory.said_at for memory in memories))
         related = await self._related(memories)
         valid = {statement.id: statement for of_one in related for statement in of_one}
         written: dict[UUID, tuple[Statement, Vectors | None]] = {}
@@ -109,8 +113,9 @@ class MemoryWriter:
             case "confirm":
                 await self._confirm(memory, decision)
             case "insert" | "replace":
-                await self._supersede(memory, decision, id)
-                await self._insert(memory, id, key=_kept_key(memory, known, decision))
+                key = _kept_key(memory, known, decision)
+                await self._supersede(memory, decision, id, key)
+                await self._insert(memory, id, key=key)
             case "stale":
                 await self._keep_for_audit(memory, known, decision, id)
         return decision
@@ -121,7 +126,7 @@ class MemoryWriter:
             {
                 "user_id": self._user_id,
                 "model": self._model,
-                "now": max(memory.said_at for memory in memories),
+                "now": self._now,
                 "keys": [normalise_key(memory.key) for memory in memories],
                 "vectors": [vector_literal(memory.vector) for memory in memories],
                 "queries": [" | ".join(map(tsquery, memory.search_terms)) for memory in memories],
@@ -152,15 +157,16 @@ class MemoryWriter:
         }
         await self._connection.execute(CONFIRM, values)
 
-    async def _supersede(self, memory: NewMemory, decision: Decision, id: UUID) -> None:
-        if decision.targets:
-            values = {
-                "id": id,
-                "user_id": self._user_id,
-                "targets": list(decision.targets),
-                "said_at": memory.said_at,
-            }
-            await self._connection.execute(SUPERSEDE, values)
+    async def _supersede(self, memory: NewMemory, decision: Decision, id: UUID, key: str) -> None:
+        values = {
+            "id": id,
+            "user_id": self._user_id,
+            "targets": list(decision.targets),
+            "key": key,
+            "said_at": memory.said_at,
+            "now": self._now,
+        }
+        await self._connection.execute(SUPERSEDE, values)
 
     async def _keep_for_audit(
         self, memory: NewMemory, known: Sequence[Statement], decision: Decision, id: UUID

@@ -1,7 +1,7 @@
 """Recall: which of one user's memories matter to what they say now. One round trip to Postgres.
 
-    found = await recall(database, embedder, RecallRequest("user_123", "订单到哪里了", now=now, k=5))
-    [memory.content for memory in found]
+found = await recall(database, embedder, RecallRequest("user_123", "订单到哪里了", now=now, k=5))
+[memory.content for memory in found]
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from memory.extraction import LONGEST_CONTENT, LONGEST_KEY, KnownMemory, MemoryT
 from memory.masking import mask
 from memory.memory_writer import BUMP, MemoryWriter, NewMemory
 from memory.merge import normalise_key
-from memory.user_lock import lock_user
+from memory.user_lock import checked_user_id, lock_user
 
 LIST = """
 SELECT memory_key AS key, content, memory_type AS type, importance, confidence, domains, scene, evidence,
@@ -74,7 +74,7 @@ class Memory:
 
 async def list_memories(database: Database, user_id: str, *, now: datetime | None = None) -> list[Memory]:
     """What is valid of a user, the latest first."""
-    rows = await database.fetch(LIST, (user_id, now or datetime.now(UTC)))
+    rows = await database.fetch(LIST, (checked_user_id(user_id), now or datetime.now(UTC)))
     return [Memory(**{**row, "domains": tuple(row["domains"])}) for row in rows]
 
 
@@ -102,10 +102,13 @@ async def set_memory(
 
     Raises InvalidInput when key or content is empty or too long.
     """
+    checked_user_id(user_id)
     text = mask(clean_text(content).strip())
     name = clean_text(key).strip()
     if not text or len(text) > LONGEST_CONTENT:
-        raise InvalidInput(f"A memory's content has 1 to {LONGEST_CONTENT} characters; give it as one sentence.")
+        raise InvalidInput(
+            f"A memory's content has 1 to {LONGEST_CONTENT} characters; give it as one sentence."
+        )
     if not name or len(name) > LONGEST_KEY:
         raise InvalidInput(f"A memory's key has 1 to {LONGEST_KEY} characters, such as delivery_day.")
     new = NewMemory(
@@ -125,7 +128,8 @@ async def set_memory(
 
 async def forget_key(database: Database, user_id: str, key: str) -> int:
     """Erase one memory with its history, in sessions too; how many rows that were."""
-    keys = list({key, normalise_key(key)})
+    checked_user_id(user_id)
+    keys = list({clean_text(key), normalise_key(key)})
     async with database.transaction() as connection:
         await lock_user(connection, user_id)
         memories = await connection.execute(FORGET_KEY, (user_id, keys))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 
 from memory.database import Connection
+from memory.errors import InvalidInput
 
 LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 7018))"
 ERASED = "SELECT last_job_id FROM erased_user WHERE user_hash = %s"
@@ -13,6 +14,17 @@ INSERT INTO erased_user (user_hash, last_job_id)
 VALUES (%s, (SELECT last_value FROM procrastinate_jobs_id_seq))
 ON CONFLICT (user_hash) DO UPDATE SET last_job_id = excluded.last_job_id, erased_at = now()
 """
+
+
+def checked_user_id(user_id: str) -> str:
+    """The id as it is; InvalidInput where Postgres cannot hold it as it is (changing it could merge two users)."""
+    try:
+        user_id.encode()
+    except UnicodeEncodeError:
+        raise InvalidInput("A user id must be valid Unicode; it holds half of a character.") from None
+    if not user_id or "\x00" in user_id:
+        raise InvalidInput("A user id has at least one character, and no NUL.")
+    return user_id
 
 
 def user_hash(user_id: str) -> str:

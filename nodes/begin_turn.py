@@ -29,7 +29,7 @@ async def begin_turn(state: AgentState, run: Run) -> AgentState:
     messages = state.get("messages", [])
     message = _latest(messages)
     text, whole = _readable(message)
-    turn = _open(message, text, run)
+    turn = _open(message, text, state.get("turn"), run)
     update: AgentState = {**fresh_turn(), "turn": turn}
     changes: list[AnyMessage] = []
     if text != message.text or message.id is None or not isinstance(message.content, str):
@@ -55,7 +55,7 @@ def _latest(messages: Sequence[AnyMessage]) -> HumanMessage:
     return messages[-1]
 
 
-def _open(message: HumanMessage, text: str, run: Run) -> Turn:
+def _open(message: HumanMessage, text: str, last: Turn | None, run: Run) -> Turn:
     now = run.now()
     context = run.context
     message_id = message.id or new_id("message")
@@ -65,7 +65,7 @@ def _open(message: HumanMessage, text: str, run: Run) -> Turn:
         "started_at": now.isoformat(),
         "deadline": _unix() + run.settings.steward_turn_seconds,
         "user_id": context.user_id,
-        "locale": context.locale or language_of(text),
+        "locale": context.locale or language_of(text, last["locale"] if last else None),
         "timezone": context.timezone or run.settings.steward_timezone,
         "request": text,
         "model_calls": 0,

@@ -14,6 +14,16 @@ from tools.spec import ToolSpec
 
 
 @dataclass(frozen=True)
+class StateWords:
+    """How a state of the business's objects is put into words, and which states it implies."""
+
+    words: tuple[str, ...]
+    """In every language served. A word with 已 also stands for its other forms (已签收: 已于5月20日签收, 签收成功,
+    尚未签收); `…` stands for a few words between."""
+    implies: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Intent:
     """One kind of request: how it is recognised, served, reviewed and remembered."""
 
@@ -29,6 +39,10 @@ class Intent:
     tools: tuple[str, ...] = ()
     review: bool = False
     checklist: tuple[str, ...] = ()
+    required: tuple[str, ...] = ()
+    """Values that a reviewed answer has to state when a tool gave them: `tool.field`."""
+    answer_words: tuple[str, ...] = ()
+    """Words of which any answer to such a request holds at least one; none: not checked."""
     memory_domains: tuple[str, ...] = ()
     examples: tuple[str, ...] = ()
     """Utterances for the local classifier, in every language served."""
@@ -53,6 +67,8 @@ class Business:
     """Folder of numbered `.sql` files: the business's own tables and seed data."""
     documents: Path | None = None
     """Folder of `.md` files served by `knowledge_search`."""
+    states: Mapping[str, StateWords] = field(default_factory=dict)
+    """States that its tools' results carry (`in_transit`), so that a review can tell a wrong one."""
     offline: Callable[[Role, NodeSettings], BaseChatModel] | None = None
     """Makes the demo model that plays a role when there is no endpoint."""
 

@@ -6,7 +6,7 @@ import structlog
 from langchain_core.messages import AIMessage, AnyMessage
 
 from memory.tokens import cut
-from nodes.answer_stream import AnswerStream
+from nodes.answer_stream import AnswerStream, withhold
 from nodes.assemble_context import system_text
 from nodes.booking import Booking
 from nodes.context_groups import call_ids
@@ -17,7 +17,7 @@ from nodes.run import Run
 from nodes.state import AgentState, ContextPlan
 from nodes.texts import say
 from tools.reading import read_calls
-from tools.text_calls import read_text_calls
+from tools.text_calls import TextCallGuard, read_text_calls, without_calls
 
 log = structlog.get_logger(__name__)
 
@@ -27,9 +27,10 @@ async def call_model(state: AgentState, run: Run) -> AgentState:
     plan = state["context"]
     assert plan is not None, "the edge to here asks for a plan"
     message_id = new_id("answer")
-    stream = AnswerStream(run.config, message_id, run.emit) if not will_review(state, run) else None
+    stream = _stream(run, plan, message_id)
+    reviewed = will_review(state, run)
     try:
-        reply = await _ask(state, run, plan, stream)
+        reply = await _ask(state, run, plan, None if reviewed else stream)
     except ContextOverflow as error:
         if not plan["tight"]:
             log.warning("context overflow; assembling tighter", thread_id=run.thread_id)
@@ -37,8 +38,10 @@ async def call_model(state: AgentState, run: Run) -> AgentState:
         return _apology(state, run, message_id, error)
     except ModelUnavailable as error:
         return _apology(state, run, message_id, error)
-    message = _read(state, run, plan, reply, message_id)
-    if stream:
+    message = _read(state, run, plan, reply, stream.message_id)
+    if reviewed or call_ids(message):
+        withhold(run.config, [stream.message_id])
+    if not reviewed:
         stream.finish(has_calls=bool(call_ids(message)))
     return _update(state, run, plan, reply, message)
 
@@ -48,6 +51,12 @@ def will_review(state: AgentState, run: Run) -> bool:
     route = state.get("route")
     stopped = state.get("stopped_because")
     return bool(route and route["review"] and run.settings.steward_review == "on" and not stopped)
+
+
+def _stream(run: Run, plan: ContextPlan, message_id: str) -> AnswerStream:
+    """Shows the answer while it is written; text that may yet be a call is held back."""
+    registry = run.services.engine.registry
+    return AnswerStream(run.config, message_id, run.emit, lambda: TextCallGuard(registry, plan["tools"]))
 
 
 async def _ask(state: AgentState, run: Run, plan: ContextPlan, stream: AnswerStream | None) -> ModelReply:
@@ -63,18 +72,19 @@ async def _ask(state: AgentState, run: Run, plan: ContextPlan, stream: AnswerStr
         prompt,
         tools=tools or None,
         deadline=state["turn"]["deadline"],
-        on_text=stream.feed if stream and stream.listening else None,
+        on_text=stream if stream and stream.listening else None,
     )
 
 
 def _read(state: AgentState, run: Run, plan: ContextPlan, reply: ModelReply, message_id: str) -> AIMessage:
     """The model's message with every call readable or marked unreadable, ids unique in the thread."""
+    registry, offered = run.services.engine.registry, plan["tools"]
     known = {id for m in state["messages"] if isinstance(m, AIMessage) for id in call_ids(m)}
-    message = read_calls(reply.message, known)
-    if not call_ids(message) and plan["tools"]:
-        message = read_text_calls(message, run.services.engine.registry, plan["tools"]) or message
-    if not plan["tools"]:
-        message = message.model_copy(update={"tool_calls": [], "invalid_tool_calls": []})
+    message = read_calls(reply.message, known, registry, offered)
+    if not call_ids(message):
+        message = read_text_calls(message, registry, offered) or message
+    if not offered:
+        message = AIMessage(without_calls(message.text, registry, registry.business_names))
     return message.model_copy(update={"id": message_id})
 
 

@@ -50,7 +50,7 @@ class Parts:
 
 def message_text(message: AnyMessage) -> str:
     """All of a message that costs tokens, as text."""
-    text = message.text
+    text = str(message.text)
     if isinstance(message, AIMessage):
         calls = [*message.tool_calls, *message.invalid_tool_calls]
         text += "".join(f"{call['name']}{call['args']}" for call in calls)
@@ -155,11 +155,11 @@ def _shorten_turn(
     if total() <= room:
         return shortened
     results = [m for m in latest.messages if isinstance(m, ToolMessage)]
-    for message in results[:-1]:
+    for result in results[:-1]:
         if total() <= room * (1 - HISTORY_AFTER_CUT / 2):
             break
-        if message.id and sizes.of(message) > STUB_TOKENS:
-            shortened[message.id] = STUB_TOKENS
+        if result.id and sizes.of(result) > STUB_TOKENS:
+            shortened[result.id] = STUB_TOKENS
     stubs = sum(1 for m in results if m.id in shortened)
     if stubs:
         cut.append(f"{stubs} earlier results of this turn shortened")

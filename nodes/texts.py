@@ -50,9 +50,11 @@ _TEXTS: Mapping[str, Mapping[Language, str]] = {
 }
 
 
-def language_of(text: str) -> Language:
-    """`zh` where the text has Chinese characters, else `en`."""
-    return "zh" if any("\u4e00" <= char <= "\u9fff" for char in text) else "en"
+def language_of(text: str, before: str | None = None) -> str:
+    """`zh` where the text has Chinese characters, else `en`; without any word, the language spoken before."""
+    if any("\u4e00" <= char <= "\u9fff" for char in text):
+        return "zh"
+    return "en" if before is None or any(char.isalpha() for char in text) else before
 
 
 def say(name: str, locale: str, **values: object) -> str:

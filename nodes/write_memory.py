@@ -11,10 +11,9 @@ from nodes.state import AgentState
 
 async def write_memory(state: AgentState, run: Run) -> AgentState:
     """Queue the finished exchange, flush the ledger rows of the turn, remember what the turn was about."""
-    turn = state["turn"]
     if _worth_remembering(state, run):
         await run.services.queue.enqueue_turn(_exchange(state, run))
-    await run.services.usage.flush(turn["id"])
+    await run.services.usage.flush()
     route = state.get("route")
     return {"last_route": [i["name"] for i in route["intents"]] if route and not route["ask"] else []}
 
@@ -38,6 +37,7 @@ def _exchange(state: AgentState, run: Run) -> Exchange:
         answer=state.get("answer") or "",
         said_at=run.now(),
         timezone=turn["timezone"],
+        locale=turn["locale"],
         intents=tuple(i["name"] for i in route["intents"]) if route else (),
     )
 

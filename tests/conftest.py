@@ -20,6 +20,7 @@ from psycopg import sql
 
 from memory.database import Database
 from memory.embedded import EmbeddedPostgres
+from memory.embeddings import LocalEmbedder
 from memory.migrate import migrate
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -27,6 +28,7 @@ PACKAGES = {
     "memory": ROOT / "memory/migrations",
     "tools": ROOT / "tools/migrations",
     "nodes": ROOT / "nodes/migrations",
+    "graph": ROOT / "graph/migrations",
     "shop": ROOT / "graph/shop/migrations",
 }
 TEMPLATE_LOCK = 7_201_906
@@ -79,6 +81,12 @@ def database_url(server_url: str, template: str) -> Iterator[str]:
     yield from _fresh_database(server_url, template)
 
 
+@pytest.fixture(scope="module")
+def module_database_url(server_url: str, template: str) -> Iterator[str]:
+    """One fresh, migrated database for all tests of a module: where starting a process is what takes long."""
+    yield from _fresh_database(server_url, template)
+
+
 @pytest.fixture
 async def database(database_url: str) -> AsyncIterator[Database]:
     async with Database(database_url, size=4) as database:
@@ -117,3 +125,9 @@ def _template_name(folders: Sequence[tuple[str, Path]]) -> str:
         for path in sorted(folder.glob("*.sql")):
             digest.update(path.read_bytes())
     return f"steward_template_{digest.hexdigest()[:16]}"
+
+
+@pytest.fixture(scope="session")
+def embedder() -> LocalEmbedder:
+    """The local embedding model, loaded once a process."""
+    return LocalEmbedder()

@@ -135,5 +135,7 @@ def _edited(value: Mapping[str, Any], request: ApprovalRequest) -> Arguments:
         )
     name = action.get("name", request["name"])
     if name != request["name"]:
-        raise InvalidInput(f"An edit may change the arguments of {request['name']}, not call {name!r} instead.")
+        raise InvalidInput(
+            f"An edit may change the arguments of {request['name']}, not call {name!r} instead."
+        )
     return args

@@ -1,6 +1,6 @@
 """Takes a tool that keeps failing out for a while (T6), so that nobody waits for what will not come.
 
-    closed ──failures in a row──▶ open ──after a while──▶ half-open ──one trial──▶ closed, or open again
+closed ──failures in a row──▶ open ──after a while──▶ half-open ──one trial──▶ closed, or open again
 """
 
 from __future__ import annotations

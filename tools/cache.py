@@ -70,4 +70,3 @@ class ResultCache:
         self._writes[user] = self._writes.get(user, 0) + 1
         for key in [key for key in self._entries if key[0] == user]:
             self._entries.pop(key, None)
-

@@ -61,6 +61,7 @@ class Outcome:
     args: Arguments
     envelope: Envelope
     attempts: int = 1
+    """How often it was tried, this time included; 0 where it was refused before it ran."""
     transient: bool = False
     """May be tried again by the graph: the tool is repeatable and attempts are left."""
     retry_after: float = 0.0
@@ -109,3 +110,5 @@ class CallScope:
     grounds: Grounds = field(default_factory=Grounds)
     attempts: Mapping[str, int] = field(default_factory=dict)
     """Attempts already made, by call id."""
+    made: Sequence[tuple[str, Arguments]] = ()
+    """Name and arguments of the calls of this turn that have a result already."""

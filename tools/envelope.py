@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Final
+from typing import Final, cast
 
 from tools.calls import Envelope
 from tools.errors import ErrorKind
@@ -23,7 +23,7 @@ _TRY_NEXT: Final[dict[ErrorKind, str]] = {
     "ungrounded_argument": "Ask the user for the value, or look it up with another tool; do not make it up.",
     "not_found": "Check the value with the user, or look for it with another tool.",
     "business": "Tell the user why it is not possible and what they can do instead.",
-    "timeout": "Apologise, say that the information cannot be had right now, or hand over to a person.",
+    "timeout": "Try once more if it matters, else say that it cannot be done right now, or hand over to a person.",
     "unavailable": "Go on without it, try later, or hand over to a person.",
     "denied": "Do not call it again; tell the user that it was not approved.",
     "cancelled": "Say that it was not finished; call it again only if the user wants that.",
@@ -54,6 +54,13 @@ def failure(
         "retryable": kind in _RETRYABLE if retryable is None else retryable,
         "try_next": try_next or _TRY_NEXT[kind],
     }
+
+
+def stored(value: JSON) -> Envelope:
+    """An error envelope as it comes back from where it was kept."""
+    if isinstance(value, dict) and value.get("status") == "error" and value.keys() <= ENVELOPE_KEYS:
+        return cast(Envelope, value)
+    return failure("cancelled", "The call was cut off before it had a result.")
 
 
 def render(envelope: Envelope) -> str:

@@ -58,4 +58,7 @@ class BusinessError(ToolError):
 
 
 class TransientError(ToolError):
-    """Raised by a tool when trying again may help. The text goes to the log, not to the model."""
+    """Raised by a tool when nothing was done and trying again may help. The text goes to the log, not the model.
+
+    Where something may have been done, let the client's own exception pass: the call is then reported in doubt.
+    """

@@ -14,9 +14,9 @@ from typing import Any, Final, Literal
 import structlog
 from opentelemetry import trace
 
-from memory.masking import mask
-from tools.calls import CallScope, Outcome
-from tools.keys import canonical
+from memory.masking import mask, mask_data
+from tools.calls import CallScope, Outcome, PreparedCall
+from tools.envelope import dump
 from tools.spec import Arguments, ToolSpec
 
 Emit = Callable[[dict[str, Any]], None]
@@ -45,23 +45,26 @@ log = structlog.get_logger(__name__)
 tracer = trace.get_tracer("steward.tools")
 
 
-def started(spec: ToolSpec, args: Arguments, call_id: str, scope: CallScope, emit: Emit) -> None:
-    """A call begins to run."""
-    text = _progress(spec, args, scope) or _sentence("started", scope)
-    emit(_event("started", spec.name, call_id, text))
+def started(call: PreparedCall, scope: CallScope, emit: Emit) -> None:
+    """A call begins to run; another attempt of it was announced when the last one failed."""
+    if scope.attempts.get(call.id):
+        return
+    text = _progress(call.spec, call.args, scope) or _sentence("started", scope)
+    _send(emit, "started", call.spec.name, call.id, text)
 
 
 def ended(outcome: Outcome, scope: CallScope, emit: Emit) -> None:
     """A call has an outcome: done, failed for good, or to be tried again."""
     phase: Phase = "finished" if outcome.ok else "retrying" if outcome.transient else "failed"
-    emit(_event(phase, outcome.name, outcome.id, _sentence(phase, scope)))
+    _send(emit, phase, outcome.name, outcome.id, _sentence(phase, scope))
     _log(f"tool {phase}", outcome, scope)
 
 
-def refused(outcome: Outcome, scope: CallScope, emit: Emit) -> None:
-    """A call did not run: its arguments, its name, or a person said no."""
-    emit(_event("refused", outcome.name, outcome.id, _sentence("refused", scope)))
-    _log("tool refused", outcome, scope)
+def settled(outcome: Outcome, scope: CallScope, emit: Emit) -> None:
+    """A call ended without running: its name, its arguments or a person stood against it, or a person answered it."""
+    phase: Phase = "finished" if outcome.ok else "refused"
+    _send(emit, phase, outcome.name, outcome.id, _sentence(phase, scope))
+    _log(f"tool {phase}", outcome, scope)
 
 
 def raised(error: BaseException, error_id: str, tool: str, scope: CallScope) -> None:
@@ -91,7 +94,7 @@ def span(tool: str, call_id: str, args: Arguments, scope: CallScope) -> Iterator
         f"execute_tool {tool}", attributes=attributes, record_exception=False, set_status_on_exception=False
     ) as current:
         if current.is_recording():
-            current.set_attribute("gen_ai.tool.call.arguments", mask(canonical(args))[:_LOGGED_CHARACTERS])
+            current.set_attribute("gen_ai.tool.call.arguments", _masked(args))
 
         def close(outcome: Outcome) -> None:
             current.set_attribute("steward.tool.attempt", outcome.attempts)
@@ -102,8 +105,15 @@ def span(tool: str, call_id: str, args: Arguments, scope: CallScope) -> Iterator
         yield close
 
 
-def _event(phase: Phase, tool: str, call_id: str, text: str) -> dict[str, Any]:
-    return {"type": "tool", "phase": phase, "tool": tool, "call_id": call_id, "text": text}
+def _send(emit: Emit, phase: Phase, tool: str, call_id: str, text: str) -> None:
+    try:
+        emit({"type": "tool", "phase": phase, "tool": tool, "call_id": call_id, "text": text})
+    except Exception as error:  # whoever listens must not cost the call
+        log.warning("event not sent", tool=tool, error=type(error).__name__)
+
+
+def _masked(args: Arguments) -> str:
+    return dump(mask_data(args))[:_LOGGED_CHARACTERS]
 
 
 def _language(scope: CallScope) -> str:
@@ -136,5 +146,5 @@ def _log(event: str, outcome: Outcome, scope: CallScope) -> None:
         attempt=outcome.attempts,
         seconds=round(outcome.seconds, 4),
         error_kind=outcome.envelope.get("error_kind"),
-        arguments=mask(canonical(outcome.args)[:_LOGGED_CHARACTERS]),
+        arguments=_masked(outcome.args),
     )

@@ -22,6 +22,7 @@ from langgraph.errors import GraphBubbleUp
 
 from tools.errors import BusinessError, ErrorKind, TransientError
 
+
 class TimedOut(Exception):
     """The engine's own time limit of a call ran out."""
 
@@ -53,6 +54,8 @@ class Failure:
     """The same call may succeed a moment later."""
     without_effect: bool = False
     """It is certain that nothing was done."""
+    begun: bool = True
+    """False: the engine itself did not let it run."""
     retry_after: float = 0.0
     """Seconds that the other side asked to wait."""
     try_next: str | None = None

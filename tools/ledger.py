@@ -7,13 +7,14 @@ row written when it has ended, all those of a step in one statement.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final, Literal
 
 from psycopg.types.json import Jsonb
 
 from memory.database import Database
-from tools.calls import CallScope
+from tools.calls import CallScope, Envelope, Outcome
 from tools.spec import JSON, Arguments
 
 ERASE_USER_SQL: Final[Sequence[str]] = ("DELETE FROM tool_call WHERE user_id = %(user_id)s",)
@@ -27,26 +28,26 @@ INSERT INTO tool_call (thread_id, turn_id, call_id, user_id, tool, arguments, id
 VALUES (%(thread_id)s, %(turn_id)s, %(call_id)s, %(user_id)s, %(tool)s, %(arguments)s, %(key)s, %(attempt)s, 'running')
 ON CONFLICT (idempotency_key) WHERE idempotency_key IS NOT NULL DO UPDATE
 SET status = 'running', call_id = excluded.call_id, attempt = excluded.attempt,
-    started_at = now(), finished_at = NULL, error_kind = NULL, result = NULL, without_effect = false
+    started_at = clock_timestamp(), finished_at = NULL, error_kind = NULL, result = NULL, without_effect = false
 WHERE tool_call.status = 'error' AND tool_call.without_effect
    OR tool_call.status <> 'ok' AND %(may_repeat)s
 RETURNING id
 """
 _CLAIMED_BY: Final = """
-SELECT status, error_kind, result, ref, identifiers, details, started_at
+SELECT status, error_kind, result, ref, signals, idempotency_key, started_at
 FROM tool_call WHERE idempotency_key = %(key)s
 """
 # Only the row that was looked at: had anybody else claimed it meanwhile, it would have started later.
 _CLAIM_AGAIN: Final = """
 UPDATE tool_call
 SET status = 'running', call_id = %(call_id)s, attempt = %(attempt)s,
-    started_at = now(), finished_at = NULL, error_kind = NULL, result = NULL, without_effect = false
+    started_at = clock_timestamp(), finished_at = NULL, error_kind = NULL, result = NULL, without_effect = false
 WHERE idempotency_key = %(key)s AND status <> 'ok' AND started_at = %(started_at)s
 RETURNING id
 """
 _COMPLETE: Final = """
 UPDATE tool_call
-SET status = %(status)s, error_kind = %(error_kind)s, result = %(result)s, ref = %(ref)s,
+SET status = %(status)s, error_kind = %(error_kind)s, result = %(result)s, ref = %(ref)s, signals = %(signals)s,
     identifiers = %(identifiers)s, details = %(details)s, without_effect = %(without_effect)s, finished_at = now()
 WHERE idempotency_key = %(key)s
 """
@@ -74,13 +75,14 @@ WHERE thread_id = %(thread_id)s AND user_id = %(user_id)s AND status = 'ok'
 ORDER BY id DESC LIMIT 500
 """
 _OF_CALLS: Final = """
-SELECT DISTINCT ON (call_id) call_id, tool, status, error_kind, result, ref, identifiers, details, started_at
+SELECT DISTINCT ON (call_id)
+    call_id, tool, arguments, turn_id, status, error_kind, result, ref, signals, idempotency_key, started_at
 FROM tool_call
 WHERE thread_id = %(thread_id)s AND user_id = %(user_id)s AND call_id = ANY(%(call_ids)s)
 ORDER BY call_id, id DESC
 """
 _SAME_IN_TURN: Final = """
-SELECT status, error_kind, result, ref, identifiers, details, started_at FROM tool_call
+SELECT status, error_kind, result, ref, signals, idempotency_key, started_at FROM tool_call
 WHERE thread_id = %(thread_id)s AND turn_id = %(turn_id)s AND user_id = %(user_id)s
   AND tool = %(tool)s AND arguments = %(arguments)s AND status <> 'running'
 ORDER BY id DESC LIMIT 1
@@ -96,32 +98,39 @@ ORDER BY id DESC LIMIT 1
 class Row:
     """What became of a call, as it is kept."""
 
-    status: Literal["running", "ok", "error"]
+    status: Literal["ok", "error"]
     error_kind: str | None = None
-    result: JSON = None
+    result: JSON | Envelope = None
     """The whole result, or the error envelope."""
     ref: str | None = None
+    signals: Mapping[str, Any] | None = None
     identifiers: tuple[str, ...] = ()
     details: tuple[str, ...] = ()
+    without_effect: bool = False
+    """Nothing was done, so the call may be claimed again."""
 
 
 @dataclass(frozen=True)
-class Recorded(Row):
-    """A row that was read; `started_at` identifies the attempt that it speaks of."""
+class Recorded:
+    """A row that was read. `key` and `started_at` name the attempt that it speaks of."""
 
-    started_at: Any = None
+    status: Literal["running", "ok", "error"]
+    error_kind: str | None
+    result: JSON
+    ref: str | None
+    signals: Mapping[str, Any]
+    key: str | None
+    started_at: datetime
 
 
 @dataclass(frozen=True)
-class Ended:
-    """A call without side effects that has ended."""
+class RecordedCall:
+    """A row with the call that it belongs to."""
 
-    call_id: str
     tool: str
     arguments: Arguments
-    attempt: int
-    seconds: float
-    row: Row
+    turn_id: str
+    row: Recorded
 
 
 class Ledger:
@@ -131,7 +140,15 @@ class Ledger:
         self._database = database
 
     async def claim(
-        self, scope: CallScope, tool: str, call_id: str, args: Arguments, key: str, *, attempt: int, may_repeat: bool
+        self,
+        scope: CallScope,
+        tool: str,
+        call_id: str,
+        args: Arguments,
+        key: str,
+        *,
+        attempt: int,
+        may_repeat: bool,
     ) -> Recorded | None:
         """None: the call is ours to run. Otherwise the row of whoever claimed it before."""
         params = {
@@ -149,36 +166,38 @@ class Ledger:
         row = await self._database.fetch_one(_CLAIMED_BY, {"key": key})
         return _recorded(row) if row else None
 
-    async def claim_again(self, seen: Recorded, key: str, call_id: str, attempt: int) -> bool:
+    async def claim_again(self, seen: Recorded, call_id: str, attempt: int) -> bool:
         """Take over a claim that is known to have had no effect; False where somebody else did."""
-        params = {"key": key, "call_id": call_id, "attempt": attempt, "started_at": seen.started_at}
+        params = {"key": seen.key, "call_id": call_id, "attempt": attempt, "started_at": seen.started_at}
         return await self._database.fetch_one(_CLAIM_AGAIN, params) is not None
 
-    async def leave_in_doubt(self, seen: Recorded, key: str) -> None:
+    async def leave_in_doubt(self, seen: Recorded) -> None:
         """Say of a claim without an outcome that it is in doubt."""
-        await self._database.execute(_LEAVE_IN_DOUBT, {"key": key, "started_at": seen.started_at})
+        await self._database.execute(_LEAVE_IN_DOUBT, {"key": seen.key, "started_at": seen.started_at})
 
-    async def complete(self, key: str, row: Row, *, without_effect: bool) -> None:
-        """The outcome of a claimed call. `without_effect`: it may be claimed again."""
+    async def complete(self, key: str, row: Row) -> None:
+        """The outcome of a claimed call."""
         params = {
             "key": key,
             "status": row.status,
             "error_kind": row.error_kind,
             "result": Jsonb(row.result),
             "ref": row.ref,
+            "signals": Jsonb(dict(row.signals)) if row.signals else None,
             "identifiers": Jsonb(row.identifiers),
             "details": Jsonb(row.details),
-            "without_effect": without_effect,
+            "without_effect": row.without_effect,
         }
         await self._database.execute(_COMPLETE, params)
 
-    async def record(self, scope: CallScope, calls: Sequence[Ended]) -> None:
-        """The calls without side effects of one step, in one statement."""
+    async def record(self, scope: CallScope, calls: Sequence[tuple[Outcome, Row]]) -> None:
+        """The calls of one step that were not claimed, in one statement."""
         if not calls:
             return
-        rows = [_as_json(call) for call in {call.call_id: call for call in calls}.values()]
-        params = {**_bound(scope), "turn_id": scope.turn_id, "rows": Jsonb(rows)}
-        await self._database.execute(_RECORD, params)
+        rows = [_as_json(outcome, row) for outcome, row in calls]
+        await self._database.execute(
+            _RECORD, {**_bound(scope), "turn_id": scope.turn_id, "rows": Jsonb(rows)}
+        )
 
     async def known(self, scope: CallScope) -> tuple[list[str], list[str]]:
         """Identifiers of the user's own objects, and details known to the business, from results of this thread."""
@@ -188,10 +207,13 @@ class Ledger:
             [value for row in rows for value in row["details"]],
         )
 
-    async def of_calls(self, scope: CallScope, call_ids: Sequence[str]) -> dict[str, tuple[str, Recorded]]:
-        """Tool and row by call id, of those calls that were ever claimed or ended."""
+    async def of_calls(self, scope: CallScope, call_ids: Sequence[str]) -> dict[str, RecordedCall]:
+        """By call id, the newest row of those that were ever claimed or ended."""
         rows = await self._database.fetch(_OF_CALLS, {**_bound(scope), "call_ids": list(call_ids)})
-        return {row["call_id"]: (row["tool"], _recorded(row)) for row in rows}
+        return {
+            row["call_id"]: RecordedCall(row["tool"], row["arguments"], row["turn_id"], _recorded(row))
+            for row in rows
+        }
 
     async def same_in_turn(self, scope: CallScope, tool: str, args: Arguments) -> Recorded | None:
         """The newest row of this turn with the same tool and arguments."""
@@ -200,7 +222,9 @@ class Ledger:
         return _recorded(row) if row else None
 
 
-async def stored_result(database: Database, user_id: str, thread_id: str, ref: str) -> tuple[str, JSON] | None:
+async def stored_result(
+    database: Database, user_id: str, thread_id: str, ref: str
+) -> tuple[str, JSON] | None:
     """Tool and whole result under a reference, if it is of this user's thread."""
     row = await database.fetch_one(_RESULT, {"user_id": user_id, "thread_id": thread_id, "ref": ref})
     return (row["tool"], row["result"]) if row else None
@@ -216,19 +240,23 @@ def _recorded(row: Mapping[str, Any]) -> Recorded:
         error_kind=row["error_kind"],
         result=row["result"],
         ref=row["ref"],
-        identifiers=tuple(row["identifiers"]),
-        details=tuple(row["details"]),
+        signals=row["signals"] or {},
+        key=row["idempotency_key"],
         started_at=row["started_at"],
     )
 
 
-def _as_json(call: Ended) -> dict[str, JSON]:
-    row = asdict(call.row)
+def _as_json(outcome: Outcome, row: Row) -> dict[str, Any]:
     return {
-        "call_id": call.call_id,
-        "tool": call.tool,
-        "arguments": call.arguments,
-        "attempt": call.attempt,
-        "seconds": call.seconds,
-        **row,
+        "call_id": outcome.id,
+        "tool": outcome.name,
+        "arguments": outcome.args,
+        "attempt": outcome.attempts,
+        "seconds": outcome.seconds,
+        "status": row.status,
+        "error_kind": row.error_kind,
+        "result": row.result,
+        "ref": row.ref,
+        "identifiers": row.identifiers,
+        "details": row.details,
     }

@@ -7,9 +7,9 @@ value is never touched, so identifiers, amounts, dates and states of a kept reco
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from tools.envelope import dump
 from tools.essentials import facts_in, kind_of
@@ -19,6 +19,9 @@ from tools.tables import compact, is_map_of_records
 
 Count = Callable[[str], int]
 """Tokens of a text."""
+
+Compactor = Callable[[str, str, Any, int], Awaitable[dict[str, Any] | None]]
+"""A small model's digest, tried first: (tool, the user's request, result, tokens) -> digest, None where it fails."""
 
 SHORTEST_TEXT: Final = 60
 """Characters; a text is never cut below that, and a value that is no longer is no text."""
@@ -57,7 +60,9 @@ def reduce(data: JSON, budget: int, count: Count) -> Reduced:
             return Reduced(table)
 
     def attempt(items: int, text: int, fields: int) -> Reduced | None:
-        reduced = _Cutter(items, text, fields, room=budget * _MOST_CHARACTERS_PER_TOKEN * _BEST_TABLE).cut(data)
+        reduced = _Cutter(items, text, fields, room=budget * _MOST_CHARACTERS_PER_TOKEN * _BEST_TABLE).cut(
+            data
+        )
         note = None if reduced is None else dump([reduced.data, dict(reduced.cut)])
         return reduced if note is not None and fits(note, budget, count) else None
 

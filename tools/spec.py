@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from memory.business_state import BusinessState
     from memory.database import Database
+    from tools.knowledge import Knowledge
     from tools.problems import FieldProblem
 
 JSON = None | bool | int | float | str | list["JSON"] | dict[str, "JSON"]
@@ -32,6 +33,8 @@ class ToolContext:
     idempotency_key: str
     database: Database
     state: BusinessState
+    knowledge: Knowledge | None = None
+    """The business's documents; None where it has none."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,16 @@ class Approval:
     reason: str
 
 
+@dataclass(frozen=True)
+class ToolReply:
+    """What a tool returns that asks something of the graph besides its result (`{"handoff": {…}}`)."""
+
+    data: Any
+    signals: Mapping[str, Any]
+
+
 Runner = Callable[[Arguments, ToolContext], Awaitable[Any]]
+"""Returns anything; a ToolReply where it asks something of the graph."""
 ApprovalRule = Callable[[Arguments, ToolContext], Awaitable["Approval | None"]]
 Settle = Callable[[str, Arguments, ToolContext], Awaitable[Any]]
 """Given the idempotency key of a call in doubt: its result if it took effect, None if it did not."""

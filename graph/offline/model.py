@@ -16,7 +16,7 @@ from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResu
 from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
-from pydantic import ConfigDict
+from pydantic import ConfigDict, SkipValidation
 
 from graph.offline.roles import answer
 from graph.offline.script import Script
@@ -32,14 +32,14 @@ _PIECE = 6
 class OfflineModel(BaseChatModel):
     """Plays one role by a business's script. Same messages, same answer.
 
-        model = OfflineModel(role="chat", script=ShopScript())
-        message = await model.bind_tools([schema]).ainvoke([HumanMessage("Where is order ABC-20240520-001?")])
+    model = OfflineModel(role="chat", script=ShopScript())
+    message = await model.bind_tools([schema]).ainvoke([HumanMessage("Where is order ABC-20240520-001?")])
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
     role: Role
-    script: Script
+    script: SkipValidation[Script]
 
     @property
     def _llm_type(self) -> str:
@@ -150,19 +150,20 @@ def _written(message: BaseMessage) -> str:
 def _chunks(message: AIMessage) -> Iterator[AIMessageChunk]:
     text = message.text
     for start in range(0, len(text), _PIECE):
-        yield AIMessageChunk(text[start : start + _PIECE])
+        yield AIMessageChunk(content=text[start : start + _PIECE])
     for index, call in enumerate(message.tool_calls):
         arguments = json.dumps(call["args"], ensure_ascii=False)
         yield AIMessageChunk(
-            "", tool_call_chunks=[tool_call_chunk(name=call["name"], args="", id=call["id"], index=index)]
+            content="",
+            tool_call_chunks=[tool_call_chunk(name=call["name"], args="", id=call["id"], index=index)],
         )
         for start in range(0, len(arguments), 4 * _PIECE):
             piece = arguments[start : start + 4 * _PIECE]
             yield AIMessageChunk(
-                "", tool_call_chunks=[tool_call_chunk(name=None, args=piece, id=None, index=index)]
+                content="", tool_call_chunks=[tool_call_chunk(name=None, args=piece, id=None, index=index)]
             )
     yield AIMessageChunk(
-        "",
+        content="",
         response_metadata=message.response_metadata,
         usage_metadata=message.usage_metadata,
         chunk_position="last",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -68,10 +68,11 @@ class ChatView:
         """The agent's last answer before this turn."""
         return next((said.text for said in reversed(self.history) if said.by == "agent"), "")
 
-    def found(self, tool: str, **args: Any) -> ToolResult | None:
-        """This turn's result of a call with these arguments among its own."""
+    def found(self, tool: str, args: Mapping[str, Any], same: Collection[str]) -> ToolResult | None:
+        """This turn's result of such a call: equal in the arguments named by `same`, whatever became of the others
+        (a person may have edited them on approval)."""
         for result in reversed(self.results):
-            if result.name == tool and all(result.args.get(name) == value for name, value in args.items()):
+            if result.name == tool and all(result.args.get(name) == args.get(name) for name in same):
                 return result
         return None
 
@@ -148,7 +149,10 @@ def _said(message: BaseMessage) -> list[Said]:
 
 def _results(messages: Sequence[BaseMessage]) -> list[ToolResult]:
     calls = {
-        call["id"]: call for message in messages if isinstance(message, AIMessage) for call in message.tool_calls
+        call["id"]: call
+        for message in messages
+        if isinstance(message, AIMessage)
+        for call in message.tool_calls
     }
     return [
         ToolResult(call["name"], call["args"], _envelope(message.text))

@@ -25,14 +25,16 @@ hit AS MATERIALIZED (
        AND mine.keywords @@ term.query
 ),
 weight AS (
-    SELECT number, ln(1 + (size.memories - count(hit.id) + 0.5) / (count(hit.id) + 0.5)) AS idf
+    -- an order number that no memory names says nothing about which of them fit
+    SELECT number, CASE WHEN count(hit.id) = 0 AND (%(terms)s::tsquery[])[number]::text ~ '[0-9]' THEN 0
+                   ELSE ln(1 + (size.memories - count(hit.id) + 0.5) / (count(hit.id) + 0.5)) END AS idf
       FROM generate_series(1, cardinality(%(terms)s::tsquery[])) AS number
       LEFT JOIN hit USING (number)
      CROSS JOIN size
      GROUP BY number, size.memories
 ),
 covered AS (
-    SELECT hit.id, sum(weight.idf) / (SELECT sum(idf) FROM weight) AS share
+    SELECT hit.id, sum(weight.idf) / (SELECT nullif(sum(idf), 0) FROM weight) AS share
       FROM hit JOIN weight USING (number)
      GROUP BY hit.id
 ),

@@ -8,7 +8,8 @@ related AS (
       FROM item
      CROSS JOIN LATERAL (
         (SELECT id FROM user_memory
-          WHERE user_id = %(user_id)s AND superseded_by IS NULL AND memory_key = item.key)
+          WHERE user_id = %(user_id)s AND superseded_by IS NULL AND (valid_to IS NULL OR valid_to > %(now)s)
+            AND memory_key = item.key)
         UNION
         (SELECT id FROM user_memory
           WHERE user_id = %(user_id)s AND superseded_by IS NULL AND (valid_to IS NULL OR valid_to > %(now)s)

@@ -83,6 +83,7 @@ class ModelServer:
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self._socket.bind(("127.0.0.1", port))
+        self._socket.listen(256)  # a client may connect before the thread has got that far
         self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}/v1"
         routes = [
             Route("/v1/chat/completions", self._complete, methods=["POST"]),
@@ -104,9 +105,14 @@ class ModelServer:
         self.close()
 
     def close(self) -> None:
-        self._server.should_exit = True
+        self._server.should_exit = self._server.force_exit = True
         self._thread.join()
         self._socket.close()
+
+    def reset(self, script: Script) -> None:
+        """Begin anew with another script, as if just started."""
+        self.script = script
+        self.requests, self.refused, self.script_errors = [], [], []
 
     def join(self) -> None:
         """Wait until the server is stopped from elsewhere."""

@@ -10,12 +10,30 @@ from tools.digest import fault_of
 
 ORDERS: Any = {
     "orders": [
-        {"order_id": "ABC-1", "status": "shipped", "total": 59.0, "created_at": "2024-05-20", "customer_id": "u1"},
-        {"order_id": "ABC-2", "status": "paid", "total": 12.5, "created_at": "2024-05-22", "customer_id": "u1"},
+        {
+            "order_id": "ABC-1",
+            "status": "shipped",
+            "total": 59.0,
+            "created_at": "2024-05-20",
+            "customer_id": "u1",
+        },
+        {
+            "order_id": "ABC-2",
+            "status": "paid",
+            "total": 12.5,
+            "created_at": "2024-05-22",
+            "customer_id": "u1",
+        },
         {"order_id": "ABC-3", "status": "paid", "total": 7, "created_at": "2024-05-25", "customer_id": "u1"},
     ]
 }
-KEPT: Any = {"order_id": "ABC-1", "status": "shipped", "total": 59, "created_at": "2024-05-20", "customer_id": "u1"}
+KEPT: Any = {
+    "order_id": "ABC-1",
+    "status": "shipped",
+    "total": 59,
+    "created_at": "2024-05-20",
+    "customer_id": "u1",
+}
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any, cast
+from collections.abc import Awaitable, Callable
+from typing import Any
 
 import pytest
 from langgraph.errors import GraphInterrupt
@@ -11,21 +12,14 @@ from langgraph.errors import GraphInterrupt
 from tools import execute
 from tools.execute import Raised, Returned, attempt
 from tools.failures import TimedOut
-from tools.spec import Runner, ToolContext, ToolSpec
-
-CONTEXT = cast(ToolContext, None)
 
 
-def tool(run: Runner) -> ToolSpec:
-    return ToolSpec(name="probe", description="", parameters={}, run=run)
-
-
-async def try_once(run: Runner, seconds: float = 5) -> Returned | Raised:
-    return await attempt(tool(run), {}, CONTEXT, seconds)
+async def try_once(run: Callable[[], Awaitable[Any]], seconds: float = 5) -> Returned | Raised:
+    return await attempt(run, "probe", seconds)
 
 
 async def test_a_value_comes_back() -> None:
-    async def run(args: Any, context: Any) -> int:
+    async def run() -> int:
         return 42
 
     assert await try_once(run) == Returned(42)
@@ -45,7 +39,7 @@ async def test_a_value_comes_back() -> None:
     ],
 )
 async def test_whatever_a_tool_raises_stays_inside(error: BaseException) -> None:
-    async def run(args: Any, context: Any) -> None:
+    async def run() -> None:
         raise error
 
     result = await try_once(run)
@@ -57,7 +51,7 @@ async def test_whatever_a_tool_raises_stays_inside(error: BaseException) -> None
 
 @pytest.mark.parametrize("wrap", [lambda e: e, lambda e: ExceptionGroup("several", [ValueError("no"), e])])
 async def test_an_interrupt_of_the_graph_passes(wrap: Any) -> None:
-    async def run(args: Any, context: Any) -> None:
+    async def run() -> None:
         raise wrap(GraphInterrupt())
 
     with pytest.raises(GraphInterrupt):
@@ -67,7 +61,7 @@ async def test_an_interrupt_of_the_graph_passes(wrap: Any) -> None:
 async def test_time_is_up_reaches_the_tool_as_cancellation() -> None:
     cleaned = asyncio.Event()
 
-    async def run(args: Any, context: Any) -> None:
+    async def run() -> None:
         try:
             await asyncio.sleep(60)
         finally:
@@ -83,7 +77,7 @@ async def test_a_tool_that_will_not_stop_is_left_behind(monkeypatch: pytest.Monk
     monkeypatch.setattr(execute, "GRACE_SECONDS", 0.02)
     release = asyncio.Event()
 
-    async def run(args: Any, context: Any) -> None:
+    async def run() -> None:
         while not release.is_set():
             try:
                 await release.wait()
@@ -99,7 +93,7 @@ async def test_a_tool_that_will_not_stop_is_left_behind(monkeypatch: pytest.Monk
 async def test_cancellation_from_outside_reaches_the_tool_and_goes_on() -> None:
     running, cleaned = asyncio.Event(), asyncio.Event()
 
-    async def run(args: Any, context: Any) -> None:
+    async def run() -> None:
         running.set()
         try:
             await asyncio.sleep(60)
@@ -118,7 +112,7 @@ async def test_cancellation_from_outside_reaches_the_tool_and_goes_on() -> None:
 async def test_cancellation_from_outside_counts_even_when_the_tool_keeps_it() -> None:
     running = asyncio.Event()
 
-    async def run(args: Any, context: Any) -> str:
+    async def run() -> str:
         running.set()
         try:
             await asyncio.sleep(60)

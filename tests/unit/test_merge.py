@@ -28,15 +28,30 @@ ONE_THING = [
     (("deliveryDay", "Deliver on Monday"), ("preferred-delivery-day", "Deliver on Friday")),
     (("shipping_address_area", "Lives in Pudong"), ("delivery_address_area", "Lives in Xuhui now")),
     # another key, contradicted
-    (("delivery_day", "Does not want deliveries on Saturday"), ("delivery_preference", "Wants deliveries on Saturday")),
-    (("sms_optin", "Wants SMS notifications about parcels"), ("contact_channel", "Does not want SMS notifications")),
+    (
+        ("delivery_day", "Does not want deliveries on Saturday"),
+        ("delivery_preference", "Wants deliveries on Saturday"),
+    ),
+    (
+        ("sms_optin", "Wants SMS notifications about parcels"),
+        ("contact_channel", "Does not want SMS notifications"),
+    ),
     (("drink", "喜欢喝美式咖啡"), ("beverage_change", "不再喝咖啡了，美式也不喝")),
-    (("newsletter", "Subscribed to the weekly newsletter"), ("email_choice", "Stop sending the weekly newsletter")),
+    (
+        ("newsletter", "Subscribed to the weekly newsletter"),
+        ("email_choice", "Stop sending the weekly newsletter"),
+    ),
     # another key, said again
-    (("order_brevity", "查订单时只说物流位置，不用说支付状态"), ("query_style", "查订单只说物流位置，不要说支付状态")),
+    (
+        ("order_brevity", "查订单时只说物流位置，不用说支付状态"),
+        ("query_style", "查订单只说物流位置，不要说支付状态"),
+    ),
     (("peanut_allergy", "Is allergic to peanuts"), ("allergy", "Allergic to peanuts")),
     (("allergy_peanut", "对花生过敏"), ("food_allergy", "花生过敏")),
-    (("invoice_title", "Invoices go to Blue Harbour Ltd"), ("billing", "Invoices go to Blue Harbour Ltd please")),
+    (
+        ("invoice_title", "Invoices go to Blue Harbour Ltd"),
+        ("billing", "Invoices go to Blue Harbour Ltd please"),
+    ),
     # another key, refined
     (("shoe_size", "Wears shoe size 42"), ("size", "Wears shoe size 42 wide")),
     (("color", "喜欢蓝色"), ("颜色", "喜欢深蓝色")),
@@ -50,11 +65,17 @@ TWO_THINGS = [
     (("allergy", "Is allergic to peanuts"), ("snack", "Likes peanuts in salads")),
     (("wife_size", "妻子穿 M 码"), ("husband_size", "丈夫穿 XL 码")),
     (("spice_daughter", "女儿不吃辣"), ("spice_son", "儿子吃辣")),
-    (("delivery_address", "Deliver to the flat in Rose Lane"), ("temporary_address", "This week deliver to the office")),
+    (
+        ("delivery_address", "Deliver to the flat in Rose Lane"),
+        ("temporary_address", "This week deliver to the office"),
+    ),
     (("delivery_place", "包裹送到家里"), ("temporary_delivery_place", "这周包裹先送到公司")),
     (("favourite_tea", "Likes green tea"), ("favourite_coffee", "Likes black coffee")),
     (("floor", "住在三楼"), ("age", "女儿三岁")),
-    (("budget_laptop", "Budget for a laptop is 6000 yuan"), ("budget_phone", "Budget for a phone is 3000 yuan")),
+    (
+        ("budget_laptop", "Budget for a laptop is 6000 yuan"),
+        ("budget_phone", "Budget for a phone is 3000 yuan"),
+    ),
     (("invoice_title", "发票抬头是蓝港公司"), ("invoice_email", "发票发到公司邮箱")),
     (("delivery_day", "Deliver on weekdays"), ("return_reason", "Returned the cup because it was broken")),
     (("car", "Drives a 2019 hatchback"), ("bicycle", "Rides a 2019 bicycle")),
@@ -96,7 +117,10 @@ def test_similarity_alone_never_makes_two_statements_one() -> None:
 
 
 def test_a_statement_replaces_every_memory_of_the_thing() -> None:
-    known = [said("delivery_day", "Deliver on Monday"), said("delivery_preference", "Wants to deliver on Monday")]
+    known = [
+        said("delivery_day", "Deliver on Monday"),
+        said("delivery_preference", "Wants to deliver on Monday"),
+    ]
     decision = decide(said("delivery_day", "Deliver on Friday", after=1), known)
     assert decision.action == "replace"
     assert set(decision.targets) >= {known[0].id}

@@ -48,7 +48,10 @@ def test_scalars_are_texts_without_repeats_flags_and_blanks() -> None:
 
 def test_a_whitelist_keeps_the_shape_and_names_what_it_left_out() -> None:
     picked, left_out = pick(ORDER, ["order.items[].sku", "order.id", "tags"])
-    assert picked == {"order": {"id": "A-1", "items": [{"sku": "S1"}, {"sku": "S2"}]}, "tags": ["new", "gift"]}
+    assert picked == {
+        "order": {"id": "A-1", "items": [{"sku": "S1"}, {"sku": "S2"}]},
+        "tags": ["new", "gift"],
+    }
     assert left_out == ["order.items[].price", "order.paid", "switch type", "dotted.name"]
 
 

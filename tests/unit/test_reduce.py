@@ -154,7 +154,11 @@ def test_any_value_is_within_any_budget_afterwards_and_still_json(data: Any, bud
 @given(st.lists(st.dictionaries(st.sampled_from("abcd"), JSON_VALUES, min_size=1), min_size=1, max_size=6))
 def test_a_table_loses_nothing(data: Any) -> None:
     table = compact(data)
-    if isinstance(table, dict) and "rows" in table and not any(isinstance(v, dict) for r in data for v in r.values()):
+    if (
+        isinstance(table, dict)
+        and "rows" in table
+        and not any(isinstance(v, dict) for r in data for v in r.values())
+    ):
         rows = records(table)
         for row, record in zip(rows, data, strict=True):
             for name, value in record.items():

@@ -15,6 +15,7 @@ CREATE TABLE tool_call (
     error_kind      text,
     result          jsonb,
     ref             text,
+    signals         jsonb,
     identifiers     jsonb NOT NULL DEFAULT '[]',
     details         jsonb NOT NULL DEFAULT '[]',
     without_effect  boolean NOT NULL DEFAULT false,
@@ -29,6 +30,7 @@ COMMENT ON COLUMN tool_call.status IS
     'running is a claim: the side effect may be happening. Left behind by a crash, it is in doubt.';
 COMMENT ON COLUMN tool_call.result IS 'The whole result, or the error as the model was told it.';
 COMMENT ON COLUMN tool_call.ref IS 'Name under which the model can read parts of the result.';
+COMMENT ON COLUMN tool_call.signals IS 'What the tool asked of the graph (a hand-over), for a turn that is resumed.';
 COMMENT ON COLUMN tool_call.identifiers IS 'Objects of the user''s own that the result names; they ground later arguments.';
 COMMENT ON COLUMN tool_call.details IS 'Contacts, addresses and amounts that the business knows; they ground later arguments.';
 COMMENT ON COLUMN tool_call.without_effect IS 'It is certain that nothing was done, so the call may be made again.';

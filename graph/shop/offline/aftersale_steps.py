@@ -6,13 +6,14 @@ import re
 from typing import Any
 
 from graph.offline.view import ChatView, ToolResult
+from graph.shop.offline import lexicon
 from graph.shop.offline.case import Case
 from graph.shop.offline.order_steps import which_order
 from graph.shop.offline.phrases import say, word
 from graph.shop.offline.steps import Step, use
 from graph.shop.texts import lines
 
-_ALIKE = [line.split() for line in lines("offline/alike.txt") if not line.startswith("#")]
+_ALIKE = [line.split(", ") for line in lines("offline/alike.txt") if not line.startswith("#")]
 """Words that may name the same article, a line each."""
 _NO_REASON = re.compile(
     r"^(我|想|要|需要|申请|帮我|可以|怎么|把|这个|订单|的|一下|退货|退款|换货|维修|退掉?|换|修|吗|了|吧|\W"
@@ -48,13 +49,18 @@ def _for_listed(result: ToolResult, case: Case, view: ChatView) -> Step:
 
 def _create(case: Case, order_id: str, items: str, view: ChatView) -> Step:
     language = view.language
-    if _NO_REASON.match(case.issue):
+    if _NO_REASON.match(lexicon.without_numbers(case.issue)):
         return Step(text=say(language, "ask_issue"))
     if case.contact is None:
         key = "ask_contact" if items else "ask_contact_only"
         return Step(text=say(language, key, order_id=order_id, items=items))
     args = {"order_id": order_id, "issue_desc": case.issue, "contact": case.contact}
-    return use(view, "aftersale_create", args, lambda result: Step(text=say(language, "ticket_created", **result.data)))
+    return use(
+        view,
+        "aftersale_create",
+        args,
+        lambda result: Step(text=say(language, "ticket_created", **result.data)),
+    )
 
 
 def _tickets(result: ToolResult, view: ChatView) -> str:
@@ -78,4 +84,6 @@ def names_article(text: str, article: str) -> bool:
     text, article = text.lower(), article.lower()
     if any(any(w in text for w in group) and any(w in article for w in group) for group in _ALIKE):
         return True
-    return any(len(name) >= 2 and name in text for name in re.findall(r"[\u4e00-\u9fff]{2,4}$|[a-z]{4,}", article))
+    return any(
+        len(name) >= 2 and name in text for name in re.findall(r"[\u4e00-\u9fff]{2,4}$|[a-z]{4,}", article)
+    )

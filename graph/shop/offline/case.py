@@ -10,11 +10,19 @@ from graph.offline.view import ChatView
 from graph.shop.offline import lexicon
 from graph.shop.offline.wishes import Wish, only_details, wishes
 
-_POINTING = re.compile(r"它|这个|那个|这单|那单|该订单|\b(it|this|that|the order|the parcel)\b", re.IGNORECASE)
+_POINTING = re.compile(
+    r"它|这个|那个|这单|那单|该订单|\b(it|this|that|the order|the parcel)\b", re.IGNORECASE
+)
 _OTHER_ONE = re.compile(r"另一?(个|单)|另外一(个|单)|\bthe other one\b", re.IGNORECASE)
 _LATEST = re.compile(r"最新|最近|刚才|刚刚|上一单|\b(latest|last|most recent|just)\b", re.IGNORECASE)
 _VAGUE = frozenset({"other", "unclear", "greeting", "thanks", "order"})
 """Kinds that may as well be the answer to a question of the agent."""
+_QUESTION = re.compile(r"[?？]|请(留|告诉|说一下|简单说明)")
+_CONTACT_WORDS = re.compile(
+    r"[\s,，;；]*(我的|my )?(电话|手机号?|邮箱|联系方式|phone|number|e-?mail|contact)( number| address)?"
+    r"\s*(是|为| is)?[:：]?\s*$",
+    re.IGNORECASE,
+)
 _SHORT = 30
 """Characters: a longer message stands for itself."""
 
@@ -30,7 +38,7 @@ class Case:
     ticket_nos: tuple[str, ...] = ()
     contact: str | None = None
     issue: str = ""
-    """All words of the request, across the turns it took, without numbers and contacts."""
+    """The words of the wish, across the turns it took, without the contact."""
     latest: bool = False
     """The customer means their newest order."""
 
@@ -64,9 +72,15 @@ def _case(wish: Wish, said: str, asked_about: list[str], view: ChatView) -> Case
         tracking_nos=tuple(lexicon.parcels(said)),
         ticket_nos=tuple(lexicon.tickets(said)),
         contact=lexicon.contact(said),
-        issue=lexicon.without_numbers(said.replace("\n", "；")).strip(" ；;,，。"),
+        issue=_issue(wish.text),
         latest=latest,
     )
+
+
+def _issue(text: str) -> str:
+    given = lexicon.contact(text)
+    words = text if given is None else (text if given in text else lexicon.plain(text)).replace(given, "")
+    return _CONTACT_WORDS.sub("", words).strip(" ；;,，。.")
 
 
 def _request_in_progress(view: ChatView) -> list[str]:
@@ -83,7 +97,7 @@ def _request_in_progress(view: ChatView) -> list[str]:
 
 
 def _asks(answer: str) -> bool:
-    return "?" in answer or "？" in answer or answer.startswith(("请", "Could you", "Which"))
+    return bool(_QUESTION.search(answer))
 
 
 def _may_answer(words: str) -> bool:

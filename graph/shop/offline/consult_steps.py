@@ -31,23 +31,33 @@ def products(case: Case, view: ChatView) -> list[Step]:
 
 def rules(case: Case, view: ChatView) -> list[Step]:
     """What the shop's documents say."""
-    return [use(view, "knowledge_search", {"query": case.text}, lambda result: Step(text=_passage(result, view)))]
+    return [
+        use(view, "knowledge_search", {"query": case.text}, lambda result: Step(text=_passage(result, view)))
+    ]
 
 
 def _products(result: ToolResult, case: Case, view: ChatView) -> Step:
     language = view.language
     avoided = _avoided(view)
-    found = [each for each in result.data.get("products", []) if not _holds(each, avoided)][:_MOST_PRODUCTS]
+    offered = result.data.get("products", [])
+    found = [each for each in offered if not _holds(each, avoided)]
     if not found:
         return Step(text=say(language, "no_products"))
     if _STOCK.search(case.text) and "stock_query" in view.tools | {each.name for each in view.results}:
-        return use(view, "stock_query", {"sku": found[0]["sku"]}, lambda stock: Step(text=_stock(stock, view)))
+        return use(
+            view, "stock_query", {"sku": found[0]["sku"]}, lambda stock: Step(text=_stock(stock, view))
+        )
     told = [
-        say(language, "product", **{**each, "stock": say(language, "in_stock" if each["in_stock"] else "sold_out")})
-        for each in found
+        say(
+            language,
+            "product",
+            **{**each, "stock": say(language, "in_stock" if each["in_stock"] else "sold_out")},
+        )
+        for each in found[:_MOST_PRODUCTS]
     ]
-    heeded = say(language, "heeded", what=listed(language, avoided)) if avoided else ""
-    return Step(text=say(language, "products", products=listed(language, told)) + heeded)
+    heeded = say(language, "heeded", what=listed(language, avoided)) if len(found) < len(offered) else ""
+    answer = say(language, "products", products=listed(language, told))
+    return Step(text=f"{answer} {heeded}" if heeded and language == "en" else answer + heeded)
 
 
 def _stock(result: ToolResult, view: ChatView) -> str:
@@ -64,7 +74,9 @@ def _holds(product: dict[str, Any], avoided: list[str]) -> bool:
     """Whether the product's text names one of these as contained ("不含坚果" does not)."""
     text = f"{product.get('name', '')} {product.get('description', '')}".lower()
     return any(
-        re.search(rf"(?<!不含)(?<!不含坚果和)(?<!no )(?<!no nuts or ){re.escape(what.lower().rstrip('s'))}", text)
+        re.search(
+            rf"(?<!不含)(?<!不含坚果和)(?<!no )(?<!no nuts or ){re.escape(what.lower().rstrip('s'))}", text
+        )
         for what in avoided
     )
 
@@ -73,7 +85,9 @@ def _passage(result: ToolResult, view: ChatView) -> str:
     passages = result.data.get("passages", [])
     if not passages:
         return say(view.language, "no_passage")
-    same = [each for each in passages if ("\u4e00" <= each["title"][:1] <= "\u9fff") == (view.language == "zh")]
+    same = [
+        each for each in passages if ("\u4e00" <= each["title"][:1] <= "\u9fff") == (view.language == "zh")
+    ]
     best = (same or passages)[0]
     text = re.sub(r"^#+ .*$", "", best["text"], flags=re.MULTILINE).strip().replace("\n", " ")
     if len(text) > _LONGEST_PASSAGE:

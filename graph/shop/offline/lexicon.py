@@ -12,7 +12,9 @@ _ORDER = re.compile(rf"{_START}([A-Za-z]{{3}}){_DASH}(\d{{8}}){_DASH}(\d{{3}}){_
 _TICKET = re.compile(rf"{_START}AS{_DASH}(\d{{8}}){_DASH}(\d{{4,6}}){_END}", re.IGNORECASE)
 _TRACKING = re.compile(rf"{_START}(SF|YT|ZT){_DASH}(\d{{10}}){_END}", re.IGNORECASE)
 _EMAIL = re.compile(r"[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+")
-_PHONE = re.compile(r"(?<![\dA-Za-z-])(?:\+?\d{1,3}[ -])?(?:1[3-9]\d[ -]?\d{4}[ -]?\d{4}|\d{3,4}-\d{7,8})(?![\dA-Za-z])")
+_PHONE = re.compile(
+    r"(?<![\dA-Za-z-])(?:\+?\d{1,3}[ -])?(?:1[3-9]\d[ -]?\d{4}[ -]?\d{4}|\d{3,4}-\d{7,8})(?![\dA-Za-z])"
+)
 
 
 def plain(text: str) -> str:

@@ -23,7 +23,9 @@ _ADDRESS = re.compile(
     r"|\b(?:to|address is|address:)\s+((?=[^\n]*\d)[^\n.;]{6,})",
     re.IGNORECASE,
 )
-_NEW_ADDRESS = re.compile(r"^(?=.*(?:省|市|区|县|路|街|号|\d+ .*(?:Road|Street|Rd|St|Avenue|Lane)))[^?？]{6,}$", re.IGNORECASE)
+_NEW_ADDRESS = re.compile(
+    r"^(?=.*(?:省|市|区|县|路|街|号|\d+ .*(?:Road|Street|Rd|St|Avenue|Lane)))[^?？]{6,}$", re.IGNORECASE
+)
 _OPEN_STATES = ("pending_payment", "paid", "packing")
 
 
@@ -38,7 +40,12 @@ def parcel(case: Case, view: ChatView) -> list[Step]:
     """Where the parcels are: by tracking number, by order, or those of the newest order under way."""
     if case.tracking_nos and "logistics_query" in view.tools | {result.name for result in view.results}:
         return [
-            use(view, "logistics_query", {"tracking_no": number}, lambda result: Step(text=_parcel(result, view)))
+            use(
+                view,
+                "logistics_query",
+                {"tracking_no": number},
+                lambda result: Step(text=_parcel(result, view)),
+            )
             for number in case.tracking_nos
         ]
     if case.order_ids:
@@ -61,7 +68,14 @@ def change_address(case: Case, view: ChatView) -> list[Step]:
     if address is None:
         return [Step(text=say(view.language, "ask_address"))]
     args = {"order_id": case.order_ids[0], "action": "change_address", "address": address}
-    return [use(view, "order_update", args, lambda result: Step(text=say(view.language, "address_changed", **result.data)))]
+    return [
+        use(
+            view,
+            "order_update",
+            args,
+            lambda result: Step(text=say(view.language, "address_changed", **result.data)),
+        )
+    ]
 
 
 def new_address(text: str) -> str | None:
@@ -82,7 +96,9 @@ def which_order(result: ToolResult, language: Language) -> str:
 
 
 def _look_up(order_id: str, view: ChatView) -> Step:
-    return use(view, "order_query", {"order_id": order_id}, lambda result: Step(text=_order(result.data, view)))
+    return use(
+        view, "order_query", {"order_id": order_id}, lambda result: Step(text=_order(result.data, view))
+    )
 
 
 def _newest_under_way(result: ToolResult, view: ChatView) -> Step:
@@ -134,7 +150,10 @@ def _brief(data: dict[str, Any], parcels: list[dict[str, Any]], language: Langua
     if not parcels:
         status = word(language, "status", data.get("status"))
         return say(language, "brief_waiting", order_id=order_id, status=status)
-    told = [_way({**parcel, "order_id": order_id}, language, "brief_place", "brief_delivered") for parcel in parcels]
+    told = [
+        _way({**parcel, "order_id": order_id}, language, "brief_place", "brief_delivered")
+        for parcel in parcels
+    ]
     return " ".join(told)
 
 

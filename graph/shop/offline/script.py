@@ -12,7 +12,7 @@ from graph.shop.offline.case import Case, cases
 from graph.shop.offline.memories import memories
 from graph.shop.offline.phrases import say
 from graph.shop.offline.steps import Play, Step, use
-from graph.shop.offline.wishes import wishes
+from graph.shop.offline.wishes import FALLBACK, only_details, wishes
 
 _SURE, _FAIRLY, _UNSURE = 0.95, 0.75, 0.4
 _GUESSES = (("order", _UNSURE), ("aftersale", 0.35))
@@ -27,15 +27,14 @@ class ShopScript:
         found = wishes(text)
         if [wish.kind for wish in found] == ["unclear"]:
             return list(_GUESSES)
-        if [wish.kind for wish in found] == ["other"] and previous and len(text) <= len(previous):
-            before = [wish for wish in wishes(previous) if wish.kind != "other"]
+        if previous and (only_details(text) or [wish.kind for wish in found] == ["other"]):
+            before = [wish for wish in wishes(previous) if wish.intent != FALLBACK]
             if before:
                 return [(before[0].intent, _FAIRLY)]
-        if [wish.kind for wish in found] == ["preference"]:
-            return [(_preference_intent(text), _SURE)]
         ranked: dict[str, float] = {}
         for wish in found:
-            ranked.setdefault(wish.intent, _FAIRLY if wish.kind == "other" else _SURE)
+            intent = _preference_intent(wish.text) if wish.kind == "preference" else wish.intent
+            ranked.setdefault(intent, _FAIRLY if wish.kind == "other" else _SURE)
         return list(ranked.items())
 
     def reply(self, view: ChatView) -> Reply:
@@ -58,7 +57,9 @@ class ShopScript:
 def _preference_intent(text: str) -> str:
     found = memories(text)
     domains = found[0]["domains"] if found else []
-    return {"order": "order", "logistics": "logistics", "product": "consult"}.get(next(iter(domains), ""), "chat")
+    return {"order": "order", "logistics": "logistics", "product": "consult"}.get(
+        next(iter(domains), ""), "chat"
+    )
 
 
 def _talk(case: Case, view: ChatView) -> list[Step]:
@@ -66,7 +67,7 @@ def _talk(case: Case, view: ChatView) -> list[Step]:
 
 
 def _remember(case: Case, view: ChatView) -> list[Step]:
-    return [Step(text=say(view.language, "remembered", content=view.words.strip(" 。.!！")))]
+    return [Step(text=say(view.language, "remembered", content=case.text))]
 
 
 def _hand_over(case: Case, view: ChatView) -> list[Step]:
@@ -75,7 +76,18 @@ def _hand_over(case: Case, view: ChatView) -> list[Step]:
 
 
 _SENTENCES = frozenset(
-    {"greeting", "identity", "abilities", "thanks", "bye", "unclear", "buy", "change", "cancel_return", "other"}
+    {
+        "greeting",
+        "identity",
+        "abilities",
+        "thanks",
+        "bye",
+        "unclear",
+        "buy",
+        "change",
+        "cancel_return",
+        "other",
+    }
 )
 _PLAYS: Mapping[str, Play] = {
     "order": order_steps.order,

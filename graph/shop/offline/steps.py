@@ -24,6 +24,8 @@ class Step:
 
 Play = Callable[[Case, ChatView], list[Step]]
 
+_IDENTITY = ("order_id", "tracking_no", "ticket_no", "sku", "query", "action")
+"""Arguments that tell one call of a tool from another."""
 _STATES = re.compile(
     r"\b(pending_payment|paid|packing|shipped|delivered|completed|cancelled)\b",
 )
@@ -31,7 +33,7 @@ _STATES = re.compile(
 
 def use(view: ChatView, tool: str, args: Mapping[str, Any], tell: Callable[[ToolResult], Step]) -> Step:
     """The tool's result put into words; the call first, where it has not been made in this turn."""
-    result = view.found(tool, **args)
+    result = view.found(tool, args, _IDENTITY)
     if result is None:
         if view.stopped or tool not in view.tools:
             return Step(text=say(view.language, "stopped" if view.stopped else "unavailable"))
@@ -44,7 +46,9 @@ def failure(view: ChatView, result: ToolResult) -> str:
     language = view.language
     kind = result.envelope.get("error_kind")
     if kind == "not_found":
-        what = next((str(value) for name, value in result.args.items() if name.endswith(("_id", "_no", "sku"))), "")
+        what = next(
+            (str(value) for name, value in result.args.items() if name.endswith(("_id", "_no", "sku"))), ""
+        )
         return say(language, "not_found", what=what)
     if kind in ("denied", "in_doubt"):
         return say(language, str(kind))
@@ -61,5 +65,5 @@ def failure(view: ChatView, result: ToolResult) -> str:
 def remembered_lines(view: ChatView) -> list[str]:
     """What is known of the customer: recalled memories, and wishes for the future said in this conversation."""
     recalled = [line[2:] for line in view.background.splitlines() if line.startswith("- ")]
-    said = [text for text in view.customer_texts() if wishes(text)[0].kind == "preference"]
-    return recalled + said
+    texts = [*view.customer_texts(), view.words]
+    return recalled + [wish.text for text in texts for wish in wishes(text) if wish.kind == "preference"]

@@ -18,7 +18,8 @@ _PATTERNS = {
 }
 _INTENTS: Mapping[str, str] = {kind: entry.get("intent", FALLBACK) for kind, entry in _KINDS.items()}
 _CLAUSE = re.compile(
-    r"[。！!？?；;\n]+|[，,](?=\s*(?:再|也|帮我|and\b))|另外(?!一)|还有就是|顺便|同时|\band (?:also|then)\b|\balso\b|\bplus\b",
+    r"[。！!？?；;\n]+|[，,](?=\s*(?:再|也|帮我|and\b))|另外(?!一)|还有就是|顺便|同时"
+    r"|\band (?:also|then)\b|\balso\b|\bplus\b",
     re.IGNORECASE,
 )
 _TALK = frozenset({"greeting", "thanks", "bye", "other"})
@@ -60,13 +61,35 @@ def wishes(text: str) -> list[Wish]:
     merged: dict[str, Wish] = {}
     for clause in _clauses(text):
         kind = kind_of(clause)
-        before = merged.get(kind)
-        merged[kind] = Wish(kind, f"{before.text}，{clause}") if before else Wish(kind, clause)
-    if "preference" in merged:  # "from now on, when I ask about an order …" does not ask about one now
-        return [merged["preference"]]
-    kept = [wish for kind, wish in merged.items() if not _EXPLAINED_BY.get(kind, frozenset()) & set(merged)]
+        merged[kind] = _joined(merged.get(kind), Wish(kind, clause))
+    kept = [wish for wish in merged.values() if not _explained(wish, merged)]
     serious = [wish for wish in kept if wish.kind not in _TALK]
+    if "preference" in merged:  # "from now on, when I ask about an order …" does not ask about one now
+        return [wish for wish in serious if wish.kind == "preference" or _is_about_now(wish)]
     return serious or kept or [Wish("other", text.strip())]
+
+
+def _joined(before: Wish | None, wish: Wish) -> Wish:
+    if before is None:
+        return wish
+    comma = ", " if wish.text.isascii() else "，"
+    return Wish(wish.kind, f"{before.text}{comma}{wish.text}")
+
+
+def _is_about_now(wish: Wish) -> bool:
+    """A wish beside a preference that stands for itself: it names something, or cannot wait."""
+    return wish.kind in ("aftersale", "human") or bool(
+        lexicon.orders(wish.text) or lexicon.parcels(wish.text)
+    )
+
+
+def _explained(wish: Wish, others: Mapping[str, Wish]) -> bool:
+    """Whether another wish of the message says more about the same thing."""
+    numbers = set(lexicon.orders(wish.text))
+    return any(
+        kind in others and numbers <= set(lexicon.orders(others[kind].text))
+        for kind in _EXPLAINED_BY.get(wish.kind, frozenset())
+    )
 
 
 def kind_of(clause: str) -> str:
@@ -85,9 +108,10 @@ def kind_of(clause: str) -> str:
 def only_details(text: str) -> bool:
     """A message that gives numbers or contacts and asks for nothing."""
     given = [*lexicon.orders(text), *lexicon.parcels(text), *lexicon.tickets(text), lexicon.contact(text)]
-    return any(given) and len(_FILLER.sub("", lexicon.without_numbers(text))) <= _MOST_FILLER
+    rest = lexicon.without_numbers(text)
+    return any(given) and kind_of(rest) in ("other", "order") and len(_FILLER.sub("", rest)) <= _MOST_FILLER
 
 
 def _clauses(text: str) -> list[str]:
-    parts = (part.strip(" ,，、:：") for part in _CLAUSE.split(lexicon.plain(text)))
+    parts = (part.strip(" ,，、:：") for part in _CLAUSE.split(text))
     return [part for part in parts if part]

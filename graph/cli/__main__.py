@@ -1,0 +1,5 @@
+"""`python -m graph.cli` is `steward`."""
+
+from graph.cli import main
+
+main()

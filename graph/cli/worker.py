@@ -1,0 +1,35 @@
+"""`steward worker`: the background memory jobs, in a process of their own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from graph.cli.printing import note
+from graph.cli.running import OK, run
+
+if TYPE_CHECKING:
+    from graph.settings import Settings
+
+
+def worker(
+    once: Annotated[bool, typer.Option("--once", help="Run what is due, then stop.")] = False,
+) -> None:
+    """Run background memory jobs until stopped."""
+    run(lambda settings: _work(settings, once=once))
+
+
+async def _work(settings: Settings, *, once: bool) -> int:
+    from graph.holder import open_services
+    from graph.shop.business import SHOP
+    from graph.worker import make_worker
+
+    async with open_services(settings, SHOP) as services:
+        worker = make_worker(services)
+        if once:
+            await worker.drain()
+        else:
+            note("memory worker runs; Ctrl-C stops it")
+            await worker.run()
+    return OK

@@ -1,0 +1,114 @@
+"""Start the LangGraph dev server on this project: our checkpointer, routes and authentication, and no chatter.
+
+The server runs in this process. What would keep it from starting is found out before, since it would tell such
+things in a stack trace.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from graph.holder import migration_folders
+from graph.settings import Settings
+from graph.shop.business import SHOP
+from memory.database import open_database
+from memory.embedded import EmbeddedPostgres
+from memory.errors import ConfigurationError
+from memory.migrate import migrate
+
+QUIET = {
+    "LANGGRAPH_NO_VERSION_CHECK": "1",
+    "LANGGRAPH_CLI_NO_ANALYTICS": "1",
+    "LANGSMITH_TRACING": "false",
+    "LOG_LEVEL": "WARNING",
+}
+DEFAULTS = (
+    ("--host", "127.0.0.1"),
+    ("--n-jobs-per-worker", "10"),
+    ("--no-browser", None),
+    ("--no-reload", None),
+)
+
+
+CONFIG: Mapping[str, Any] = {
+    "dependencies": ["."],
+    "graphs": {"steward": "graph.agent:graph"},
+    "checkpointer": {"path": "graph.server.checkpointer"},
+    "http": {
+        "app": "graph.server:app",
+        # Pages of this machine and Studio; what else runs in a browser has no business here.
+        "cors": {
+            "allow_origins": ["https://smith.langchain.com"],
+            "allow_origin_regex": "https?://(localhost|127\\.0\\.0\\.1|\\[::1\\])(:[0-9]+)?",
+            "allow_methods": ["*"],
+            "allow_headers": ["*"],
+            "expose_headers": ["x-pagination-total", "x-pagination-next", "content-location"],
+        },
+    },
+    # Studio's own scheme would let anybody in who sends its header.
+    "auth": {"path": "graph.auth:auth", "disable_studio_auth": True},
+}
+"""What langgraph.json in the checkout says, for where there is no checkout."""
+
+
+def run_server(settings: Settings, options: Sequence[str]) -> None:
+    """Serve until stopped. `options` go to `langgraph dev`, over our defaults.
+
+    Raises ConfigurationError where the server is not installed, DatabaseUnavailable, SchemaError.
+    """
+    if find_spec("langgraph_cli") is None or find_spec("langgraph_api") is None:
+        raise ConfigurationError(
+            "The server is not installed: `pip install 'steward[server]'` brings the LangGraph dev server."
+        )
+    os.environ.update({name: value for name, value in QUIET.items() if name not in os.environ})
+    embedded = EmbeddedPostgres(settings.steward_home) if settings.database_url is None else None
+    if embedded:
+        # Held from here on: the check below would otherwise start the server and stop it again.
+        embedded.start()
+    try:
+        asyncio.run(_check(settings))
+        _serve([*options, *missing_defaults(options)], settings)
+    finally:
+        if embedded:
+            embedded.release()
+
+
+async def _check(settings: Settings) -> None:
+    async with open_database(settings) as database:
+        await migrate(database, migration_folders(SHOP))
+
+
+def missing_defaults(options: Sequence[str]) -> list[str]:
+    """Our defaults for what the caller has not said."""
+    given = {option.partition("=")[0] for option in options}
+    return [
+        word
+        for name, value in DEFAULTS
+        if name not in given
+        for word in ([name] if value is None else [name, value])
+    ]
+
+
+def _serve(options: Sequence[str], settings: Settings) -> None:
+    from langgraph_cli.cli import cli
+
+    if not {"--config", "-c"} & {option.partition("=")[0] for option in options}:
+        options = ["--config", str(_config_file(settings)), *options]
+    cli(["dev", *options], prog_name="steward serve", standalone_mode=True)
+
+
+def _config_file(settings: Settings) -> Path:
+    """The checkout's own langgraph.json; elsewhere one that names the installed package."""
+    here = Path("langgraph.json")
+    if here.is_file():
+        return here
+    settings.steward_home.mkdir(parents=True, exist_ok=True)
+    written = settings.steward_home / "langgraph.json"
+    written.write_text(json.dumps(CONFIG, indent=2), encoding="utf-8")
+    return written

@@ -1,0 +1,38 @@
+"""What the LangGraph server takes from us beside the graph: the checkpointer, and routes of our own."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from starlette.applications import Starlette
+
+from graph.agent import holder
+from graph.logs import mask_logs_of_server
+from graph.routes import ROUTES
+from graph.routes.answers import EXCEPTION_HANDLERS
+from graph.worker import beside, make_worker
+from memory.checkpoints import CheckpointSaver, make_checkpointer
+
+
+@asynccontextmanager
+async def checkpointer() -> AsyncIterator[CheckpointSaver]:
+    """Named by `checkpointer` in langgraph.json: threads of the server are those of all other ways of use."""
+    services = await holder.services()
+    try:
+        yield make_checkpointer(services.database, services.settings)
+    finally:
+        await holder.close()
+
+
+@asynccontextmanager
+async def lifespan(_: Starlette) -> AsyncIterator[None]:
+    """Opens what the first request would wait for, and runs the memory worker beside the server."""
+    mask_logs_of_server()
+    services = await holder.services()
+    async with beside(make_worker(services), services.settings):
+        yield
+
+
+app = Starlette(routes=ROUTES, lifespan=lifespan, exception_handlers=EXCEPTION_HANDLERS)
+"""Named by `http.app` in langgraph.json."""

@@ -1,0 +1,84 @@
+"""What can be said of a thread from its checkpoints alone: whose it is, and what it waits for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypedDict
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import CheckpointTuple
+
+from memory.checkpoints import CheckpointSaver, make_checkpointer
+from nodes.run import Services
+from tools.approval import ApprovalRequest
+
+INTERRUPT = "__interrupt__"
+MOST_WAITING = 200
+
+# The latest checkpoint of a thread is the one that no other is newer than; ids are ordered by time.
+WAITING = """
+SELECT DISTINCT thread_id, checkpoint_id
+FROM checkpoint_writes AS written
+WHERE channel = '__interrupt__' AND checkpoint_ns = ''
+  AND NOT EXISTS (
+      SELECT FROM checkpoints AS newer
+      WHERE newer.thread_id = written.thread_id AND newer.checkpoint_ns = ''
+        AND newer.checkpoint_id > written.checkpoint_id
+  )
+ORDER BY checkpoint_id
+LIMIT %s
+"""
+
+
+class Waiting(TypedDict):
+    """An approval that a thread waits for."""
+
+    thread_id: str
+    user_id: str
+    turn_id: str
+    since: str
+    """ISO 8601."""
+    requests: list[ApprovalRequest]
+    interrupt: Any
+    """The payload in the human-in-the-loop form, as the server's clients know it."""
+
+
+async def thread_owner(services: Services, thread_id: str) -> str | None:
+    """The customer of a thread; None where it was never begun."""
+    found = await _latest(make_checkpointer(services.database, services.settings), thread_id)
+    turn = _values(found).get("turn") if found else None
+    return turn["user_id"] if turn else None
+
+
+async def waiting_threads(services: Services, *, user: str | None = None) -> list[Waiting]:
+    """Threads that wait for an approval, longest first; with `user` only this customer's."""
+    saver = make_checkpointer(services.database, services.settings)
+    rows = await services.database.fetch(WAITING, (MOST_WAITING,))
+    found = [await _latest(saver, row["thread_id"]) for row in rows]
+    waiting = [_waiting(checkpoint) for checkpoint in found if checkpoint]
+    return [one for one in waiting if one and (user is None or one["user_id"] == user)]
+
+
+async def _latest(saver: CheckpointSaver, thread_id: str) -> CheckpointTuple | None:
+    config: RunnableConfig = {"configurable": {"thread_id": thread_id, "checkpoint_ns": ""}}
+    return await saver.aget_tuple(config)
+
+
+def _waiting(found: CheckpointTuple) -> Waiting | None:
+    values = _values(found)
+    payloads = [value for _, channel, value in found.pending_writes or () if channel == INTERRUPT]
+    if not payloads or "turn" not in values:
+        return None
+    interrupts = payloads[0]
+    return {
+        "thread_id": found.config["configurable"]["thread_id"],
+        "user_id": values["turn"]["user_id"],
+        "turn_id": values["turn"]["id"],
+        "since": found.checkpoint["ts"],
+        "requests": values.get("approvals", []),
+        "interrupt": interrupts[0].value,
+    }
+
+
+def _values(found: CheckpointTuple) -> Mapping[str, Any]:
+    return found.checkpoint["channel_values"]

@@ -1,0 +1,62 @@
+"""What happens to memory with time, by the hour: faded memories go, and what has outlived its retention."""
+
+from __future__ import annotations
+
+import math
+from datetime import datetime, timedelta
+
+import structlog
+from psycopg.types.json import Jsonb
+
+from memory.ageing import FADED, IMPORTANT, HalfLives
+from memory.database import Database
+from memory.settings import MemorySettings
+
+log = structlog.get_logger(__name__)
+
+PRUNE = """
+DELETE FROM user_memory
+ WHERE superseded_by IS NULL AND memory_type <> 'state' AND importance < %(important)s
+   AND last_confirmed_at < %(now)s
+       - make_interval(secs => 86400 * %(lives)s * coalesce((%(half_lives)s::jsonb ->> memory_type)::float8, 180))
+"""
+RETENTION = (
+    # what was replaced or has ended, and what was not confirmed for the whole retention
+    "DELETE FROM user_memory WHERE coalesce(valid_to, last_confirmed_at) < %(memory)s",
+    "DELETE FROM session_fact WHERE created_at < %(snapshot)s",
+    "DELETE FROM session_snapshot WHERE created_at < %(snapshot)s",
+    "DELETE FROM session_turn WHERE processed_at < %(snapshot)s",
+    "DELETE FROM session_memory WHERE last_activity_at < %(snapshot)s",
+    """
+    DELETE FROM user_memory_version AS version WHERE summary_at < %(snapshot)s
+       AND NOT EXISTS (SELECT FROM user_memory WHERE user_id = version.user_id)
+    """,
+    """
+    DELETE FROM procrastinate_jobs AS job WHERE status IN ('failed', 'cancelled', 'aborted')
+       AND NOT EXISTS (SELECT FROM procrastinate_events WHERE job_id = job.id AND at >= %(ledger)s)
+    """,
+    # no job queued before a user was erased is left by then
+    "DELETE FROM erased_user WHERE erased_at < %(ledger)s",
+)
+
+
+async def maintain(database: Database, settings: MemorySettings, *, now: datetime) -> int:
+    """Prune and expire; how many rows went. Safe to run at any time, by several workers at once."""
+    gone = await database.execute(
+        PRUNE,
+        {
+            "now": now,
+            "important": IMPORTANT,
+            "lives": math.log2(1 / FADED),
+            "half_lives": Jsonb(HalfLives.of(settings).by_type()),
+        },
+    )
+    ends = {
+        "memory": now - timedelta(days=settings.steward_retention_memory_days),
+        "snapshot": now - timedelta(days=settings.steward_retention_snapshot_days),
+        "ledger": now - timedelta(days=settings.steward_retention_ledger_days),
+    }
+    for statement in RETENTION:
+        gone += await database.execute(statement, ends)
+    log.info("memory maintained", rows_gone=gone)
+    return gone

@@ -1,0 +1,202 @@
+"""What the sources say, in the form in which a draft is compared with it."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import date, datetime, time
+from decimal import Decimal, InvalidOperation
+
+from nodes.checks.amounts import find_rates
+from nodes.checks.durations import Length, Unit
+from nodes.checks.reading import read
+from nodes.checks.records import Leaf, Record
+from nodes.checks.sources import Sources
+from nodes.checks.states import StateClaim, find_states, named_states
+from nodes.checks.text import compact, fold, sentences
+
+_MONEY = re.compile(
+    r"amount|total|price|fee|cost|paid|pay|refund|discount|balance|shipping|credit|value|sum|money|金额|价|费",
+    re.IGNORECASE,
+)
+_BARE_NUMBER = re.compile(r"(?<![\w.\-])\d+(?:\.\d+)?(?![\w\-])", re.ASCII)
+_QUANTITY = re.compile(r"quantity|qty|count|pieces|数量|件数", re.IGNORECASE)
+_MINOR_UNITS = re.compile(r"_(?:cents|fen|minor)$", re.IGNORECASE)
+_SPAN_KEYS: tuple[tuple[re.Pattern[str], Unit], ...] = (
+    (re.compile(r"(?:working|business)_days?", re.IGNORECASE), "working day"),
+    (re.compile(r"days?(?:_|$)", re.IGNORECASE), "day"),
+    (re.compile(r"hours?(?:_|$)", re.IGNORECASE), "hour"),
+    (re.compile(r"months?(?:_|$)", re.IGNORECASE), "month"),
+)
+_NAME_LENGTH = 64
+_HAPPENED = re.compile(r"(?P<state>\w+?)_(?:at|on|time|date)$")
+
+
+@dataclass
+class Known:
+    """Facts of one part of the sources; `|` joins parts."""
+
+    identifiers: set[str] = field(default_factory=set)
+    numbers: set[Decimal] = field(default_factory=set)
+    inexact: set[Decimal] = field(default_factory=set)
+    """Amounts that a text writes without two decimals."""
+    amounts: set[Decimal] = field(default_factory=set)
+    """Numbers that are money, from which sums and differences are formed."""
+    totals: set[Decimal] = field(default_factory=set)
+    """Quantity times price, and sums over a whole list."""
+    rates: set[Decimal] = field(default_factory=set)
+    days: set[date] = field(default_factory=set)
+    day_words: set[str] = field(default_factory=set)
+    lengths: set[Length] = field(default_factory=set)
+    spans: set[tuple[Length, Length]] = field(default_factory=set)
+    """Lengths that are given as a range: 3 to 5 working days."""
+    clocks: set[time] = field(default_factory=set)
+    states: set[str] = field(default_factory=set)
+
+    def __or__(self, other: Known) -> Known:
+        return Known(*(getattr(self, name) | getattr(other, name) for name in self.__dataclass_fields__))
+
+
+def known_from_text(texts: Iterable[str], sources: Sources) -> Known:
+    """Facts of free text: memories, documents, instructions."""
+    known = Known()
+    for text in texts:
+        _add_text(known, fold(text), sources)
+    return known
+
+
+def known_from_user(texts: Iterable[str], sources: Sources) -> Known:
+    """Facts of the customer's own words: a bare number may be an amount, a weekday is the nearest one."""
+    known = known_from_text(texts, sources)
+    for text in texts:
+        folded = fold(text)
+        known.numbers |= {Decimal(digits) for digits in _BARE_NUMBER.findall(folded)}
+        for mention in read(folded, sources.today).dates:
+            if mention.value.word:
+                known.days |= _nearest(mention.value.dates, sources.today)
+    return known
+
+
+def _nearest(days: Iterable[date], today: date) -> set[date]:
+    """The last one before and the next one after."""
+    past = [day for day in days if day < today]
+    coming = [day for day in days if day >= today]
+    return {*([max(past)] if past else []), *([min(coming)] if coming else [])}
+
+
+def known_from_record(record: Record, sources: Sources) -> Known:
+    """Facts of one record of a tool result."""
+    known = Known(identifiers=set(record.identifiers))
+    for leaf in record.leaves:
+        _add_leaf(known, leaf, sources)
+    _add_totals(known, record)
+    return known
+
+
+def _add_text(known: Known, text: str, sources: Sources) -> None:
+    reading = read(text, sources.today)
+    known.identifiers |= {form for m in reading.identifiers for form in m.value.forms}
+    amounts = {m.value.value for m in reading.amounts}
+    known.numbers |= amounts
+    known.amounts |= amounts
+    known.inexact |= {m.value.value for m in reading.amounts if not m.value.exact}
+    known.rates |= set(find_rates(text))
+    for mention in reading.dates:
+        if mention.value.word:
+            known.day_words.add(mention.value.word)
+        else:
+            known.days |= mention.value.dates
+    known.lengths |= {end for m in reading.durations for end in m.value.ends}
+    known.spans |= {m.value.ends for m in reading.durations if m.value.low != m.value.high}
+    known.clocks |= {m.value for m in reading.clocks}
+    for sentence in sentences(text):
+        known.states |= _asserted(m.value for m in find_states(sentence, sources.states))
+
+
+def _asserted(claims: Iterable[StateClaim]) -> set[str]:
+    return {state for claim in claims if not claim.denied for state in claim.states}
+
+
+def _add_leaf(known: Known, leaf: Leaf, sources: Sources) -> None:
+    if isinstance(leaf.value, bool):
+        known.states |= named_states(leaf.key, sources.states) if leaf.value else set()
+        return
+    happened = _HAPPENED.fullmatch(leaf.key)
+    if happened:
+        known.states |= named_states(happened["state"], sources.states)
+    if isinstance(leaf.value, str):
+        _add_string(known, leaf.key, leaf.value, sources)
+    else:
+        _add_number(known, leaf.key, Decimal(str(leaf.value)))
+        known.identifiers.add(str(leaf.value))
+
+
+def _add_string(known: Known, key: str, value: str, sources: Sources) -> None:
+    text = fold(value)
+    if len(text) <= _NAME_LENGTH:
+        known.identifiers.add(compact(text))
+    known.states |= named_states(text, sources.states)
+    moment = _moment(text)
+    if moment:
+        local = moment.astimezone(sources.zone) if moment.tzinfo else moment
+        known.days |= {moment.date(), local.date()}
+        known.clocks |= {moment.time().replace(second=0, microsecond=0, tzinfo=None)}
+        known.clocks |= {local.time().replace(second=0, microsecond=0, tzinfo=None)}
+        return
+    number = decimal_of(text)
+    if number is not None:
+        _add_number(known, key, number)
+    _add_text(known, text, sources)
+
+
+def _add_number(known: Known, key: str, number: Decimal) -> None:
+    if _MINOR_UNITS.search(key):
+        number /= 100
+    known.numbers.add(number)
+    if _MONEY.search(key) or _MINOR_UNITS.search(key):
+        known.amounts.add(number)
+    for pattern, unit in _SPAN_KEYS:
+        if pattern.search(key) and number == int(number):
+            known.lengths.add((int(number), unit))
+            break
+
+
+def _add_totals(known: Known, record: Record) -> None:
+    """What each object comes to (quantity times price), and the sums of like fields over a list."""
+    objects: defaultdict[int, list[tuple[str, Decimal]]] = defaultdict(list)
+    fields: defaultdict[str, list[Decimal]] = defaultdict(list)
+    for leaf in record.leaves:
+        number = None if isinstance(leaf.value, bool) else decimal_of(str(leaf.value))
+        if number is not None:
+            objects[leaf.parent].append((leaf.key, number))
+            if _MONEY.search(leaf.key):
+                fields[leaf.key].append(number)
+    lines = []
+    for values in objects.values():
+        counts = [int(n) for key, n in values if _QUANTITY.search(key) and n == int(n) and 0 < n < 100]
+        prices = [n for key, n in values if _MONEY.search(key)]
+        # A customer may keep some of what they bought, so fewer than all count too.
+        known.totals |= {n * price for count in counts for n in range(1, count + 1) for price in prices}
+        if counts and prices:
+            lines.append(max(counts) * min(prices))
+    known.totals |= {sum(values, Decimal()) for values in [lines, *fields.values()] if len(values) > 1}
+
+
+def _moment(text: str) -> datetime | None:
+    if not re.match(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d", text):
+        return None
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def decimal_of(text: str) -> Decimal | None:
+    """The number that a text is, or None."""
+    try:
+        number = Decimal(text.replace(",", ""))
+    except InvalidOperation:
+        return None
+    return number if number.is_finite() else None

@@ -1,0 +1,39 @@
+"""All facts that a text holds, each character read once: a date is no amount, an amount no order number."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import date, time
+
+from nodes.checks.amounts import Amount, find_amounts
+from nodes.checks.clocks import find_clocks
+from nodes.checks.dates import Day, find_dates
+from nodes.checks.durations import Duration, find_durations
+from nodes.checks.identifiers import Identifier, find_identifiers
+from nodes.checks.text import Mention, blank
+
+_ADDRESS = re.compile(r"https?://[!-~]+|[\w.+\-]+@[\w\-]+(?:\.[\w\-]+)+", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Reading:
+    identifiers: list[Mention[Identifier]]
+    amounts: list[Mention[Amount]]
+    dates: list[Mention[Day]]
+    durations: list[Mention[Duration]]
+    clocks: list[Mention[time]]
+
+
+def read(text: str, today: date) -> Reading:
+    """The facts of a folded text; relative dates are resolved from `today`."""
+    text = _ADDRESS.sub(lambda match: " " * len(match.group()), text)
+    durations = find_durations(text)
+    text = blank(text, durations)
+    dates = find_dates(text, today)
+    text = blank(text, dates)
+    clocks = find_clocks(text)
+    text = blank(text, clocks)
+    amounts = find_amounts(text)
+    text = blank(text, amounts)
+    return Reading(find_identifiers(text), amounts, dates, durations, clocks)

@@ -1,0 +1,122 @@
+"""Tool results taken apart: records (the objects that carry an identifier) and the values they hold."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from nodes.checks.identifiers import find_identifiers
+from nodes.checks.text import compact, fold
+
+_DATE = re.compile(r"\d{4}-\d\d-\d\d(?!\d)")
+_PERSON = ("user", "customer", "account", "phone", "mobile", "contact", "tel", "recipient", "email")
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """One value of a result. `key` is the name it stands under."""
+
+    key: str
+    value: str | int | float | bool
+    parent: int
+    """Identity of the object or list it stands in, for values that belong together."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """An object with its identifiers and everything below it; none for what belongs to no object."""
+
+    identifiers: frozenset[str]
+    leaves: tuple[Leaf, ...]
+
+
+def records(envelopes: Iterable[str]) -> list[Record]:
+    """The records of tool results, in order. An error is a record without identifiers."""
+    found: list[Record] = []
+    for text in envelopes:
+        envelope = _parsed(text)
+        # The envelope's own fields say how the call went, not what the business holds.
+        body = {k: v for k, v in envelope.items() if k in ("data", "omitted", "error_desc")}
+        found.extend(_split(body))
+    return found
+
+
+def clusters(found: list[Record]) -> list[tuple[frozenset[str], list[Record]]]:
+    """Records that speak of the same thing, since they share an identifier (an order and its parcel)."""
+    groups: list[tuple[set[str], list[Record]]] = []
+    for record in found:
+        if not record.identifiers:
+            continue
+        same = [group for group in groups if group[0] & record.identifiers]
+        ids = set(record.identifiers).union(*(group[0] for group in same))
+        merged = [r for group in same for r in group[1]]
+        groups = [group for group in groups if group not in same]
+        groups.append((ids, [*merged, record]))
+    return [(frozenset(ids), members) for ids, members in groups]
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        value = text
+    return value if isinstance(value, dict) else {"data": value}
+
+
+def _split(value: Any) -> Iterator[Record]:
+    """The outermost objects that hold an identifier of their own; what is left over goes without."""
+    if isinstance(value, list):
+        for item in value:
+            yield from _split(item)
+    elif isinstance(value, dict):
+        if any(_names_itself(key, item) for key, item in value.items()):
+            leaves = tuple(_leaves("", value))
+            yield Record(_identifiers(leaves), leaves)
+            return
+        yield Record(
+            frozenset(),
+            tuple(Leaf(k, v, id(value)) for k, v in value.items() if isinstance(v, str | int | float)),
+        )
+        for item in value.values():
+            if isinstance(item, dict | list):
+                yield from _split(item)
+    elif isinstance(value, str | int | float):
+        yield Record(frozenset(), (Leaf("", value, 0),))
+
+
+def _names_itself(key: str, value: Any) -> bool:
+    return _is_object_key(key) and isinstance(value, str) and bool(_whole_identifier(value))
+
+
+def _is_object_key(key: str) -> bool:
+    return not any(part in key.lower() for part in _PERSON)
+
+
+def _whole_identifier(value: str) -> str | None:
+    text = fold(value).strip()
+    found = [] if _DATE.match(text) else find_identifiers(text)
+    return compact(text) if len(found) == 1 and found[0].quote == text else None
+
+
+def _identifiers(leaves: Iterable[Leaf]) -> frozenset[str]:
+    values = (leaf.value for leaf in leaves if _is_object_key(leaf.key) and isinstance(leaf.value, str))
+    return frozenset(name for value in values if (name := _whole_identifier(value)))
+
+
+def _leaves(key: str, value: Any) -> Iterator[Leaf]:
+    if isinstance(value, dict):
+        for name, item in value.items():
+            yield from _under(name, item, id(value))
+    elif isinstance(value, list):
+        for item in value:
+            yield from _under(key, item, id(value))
+
+
+def _under(key: str, value: Any, parent: int) -> Iterator[Leaf]:
+    if isinstance(value, dict | list):
+        yield from _leaves(key, value)
+    elif isinstance(value, str | int | float):
+        yield Leaf(key, value, parent)

@@ -1,0 +1,66 @@
+"""Text made comparable, and cut into the pieces that facts are read from."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+V = TypeVar("V")
+
+FLAGS = re.IGNORECASE | re.ASCII
+"""For patterns: a Chinese character beside a number is no part of it."""
+
+_DASHES = str.maketrans(dict.fromkeys("‐‑‒–—―−﹣－~～〜", "-"))
+_INVISIBLE = re.compile(r"[\u200b-\u200f\u2060\ufeff]")
+_SENTENCE = re.compile(r"[。！？!?；;\n]+|(?<=[\w)\]\"'%])\.(?=\s|$)")
+_BLANK = "\x1f"
+
+
+@dataclass(frozen=True)
+class Mention(Generic[V]):
+    """One fact as a text puts it, and where."""
+
+    quote: str
+    start: int
+    value: V
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.quote)
+
+
+def fold(text: str) -> str:
+    """One spelling for what a person reads as the same: full-width digits, dashes, invisible characters.
+
+    >>> fold("ＡＢＣ－１２，￥３")
+    'ABC-12, ¥3'
+    """
+    # A full-width comma is never part of a number, so it must not become one that is.
+    plain = _INVISIBLE.sub("", text).replace("，", ", ").replace("、", ", ")
+    return unicodedata.normalize("NFKC", plain).translate(_DASHES)
+
+
+def compact(text: str) -> str:
+    """An identifier without case, spaces and dashes."""
+    return re.sub(r"[\s\-_/.]", "", fold(text)).casefold()
+
+
+def sentences(text: str) -> list[str]:
+    """Sentences and list lines, each with the mark that ends it."""
+    pieces: list[str] = []
+    start = 0
+    for match in _SENTENCE.finditer(text):
+        pieces.append(text[start : match.end()])
+        start = match.end()
+    pieces.append(text[start:])
+    return [piece for piece in pieces if piece.strip()]
+
+
+def blank(text: str, mentions: Iterable[Mention[V]]) -> str:
+    """The text with what has been read taken out, every other character in its place."""
+    for mention in mentions:
+        text = text[: mention.start] + _BLANK * len(mention.quote) + text[mention.end :]
+    return text
