@@ -68,7 +68,7 @@ def validate(schema: Schema, args: Mapping[str, Any], *, fill_defaults: bool = T
     errors = reading.settle(validator)
     if errors:
         return Rejected(problems_of(errors))
-    fill(schema, reading.value, validator, defaults=fill_defaults)
+    fill(schema, reading.value, validator, reading.notes, defaults=fill_defaults)
     return Validated(reading.value, tuple(reading.notes))
 
 

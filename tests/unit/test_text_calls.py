@@ -150,7 +150,9 @@ def test_a_call_that_was_cut_off_is_neither_shown_nor_run(text: str) -> None:
 def test_markup_of_a_tag_is_never_shown_even_around_nonsense() -> None:
     text = "Well. <tool_call>never mind</tool_call> Done."
     assert without_calls(text, REGISTRY, OFFERED) == "Well. Done."
-    assert read_text_calls(AIMessage(text), REGISTRY, OFFERED) is None
+    message = read_text_calls(AIMessage(text), REGISTRY, OFFERED)
+    assert message is not None
+    assert (message.text, message.tool_calls, message.invalid_tool_calls) == ("Well. Done.", [], [])
 
 
 def test_plain_text_is_shown_at_once() -> None:

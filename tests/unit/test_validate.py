@@ -69,6 +69,8 @@ STRING = {"type": "string"}
         ({"anyOf": [INTEGER, {"type": "null"}]}, "null", None),
         ({"oneOf": [{"type": "object", "required": ["a"]}, {"type": "array"}]}, '{"a": 1}', {"a": 1}),
         ({"type": ["integer", "null"]}, "7", 7),
+        ({"anyOf": [STRING, {"type": "null"}]}, "null", None),
+        ({"type": ["string", "null"]}, "null", None),
     ],
 )
 def test_what_loses_nothing_is_coerced_and_noted(field: dict[str, Any], written: Any, read: Any) -> None:
