@@ -97,7 +97,9 @@ def make_services(settings: Settings, business: Business, database: Database) ->
 
 def migration_folders(business: Business) -> list[tuple[str, Path]]:
     """Every package's migrations in the order of the layering, the business's own last."""
-    packages = [(module.__name__, Path(str(module.__file__)).parent) for module in (memory, tools, nodes, graph)]
+    packages = [
+        (module.__name__, Path(str(module.__file__)).parent) for module in (memory, tools, nodes, graph)
+    ]
     folders = [(name, folder / "migrations") for name, folder in packages]
     if business.migrations:
         folders.append((business.name, business.migrations))
