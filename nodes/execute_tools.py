@@ -28,7 +28,10 @@ async def execute_tools(state: AgentState, run: Run) -> AgentState:
     prepared = await engine.prepare(_open_calls(state), scope)
     decisions = state.get("decisions", {})
     if waiting := _unsettled(prepared, decisions):
-        return {"approvals": waiting, "tool_calls": _pending(state, prepared)}
+        return {
+            "approvals": [*_deferred(state, prepared), *waiting],
+            "tool_calls": _pending(state, prepared),
+        }
     outcomes = await engine.run(prepared, scope, decisions, run.emit)
     return _update(state, run, outcomes)
 
@@ -63,6 +66,12 @@ def _unsettled(
     ]
 
 
+def _deferred(state: AgentState, handled: Sequence[PreparedCall | Outcome]) -> list[ApprovalRequest]:
+    """Requests of earlier turns that still wait for staff."""
+    ids = {call.id for call in handled}
+    return [request for request in state.get("approvals", []) if request["call_id"] not in ids]
+
+
 def _pending(state: AgentState, prepared: Sequence[PreparedCall | Outcome]) -> list[ToolCallRecord]:
     records: list[ToolCallRecord] = [
         {
@@ -85,7 +94,7 @@ def _update(state: AgentState, run: Run, outcomes: Sequence[Outcome]) -> AgentSt
     update: AgentState = {
         "messages": [_message(outcome) for outcome in final],
         "tool_calls": _merged(state["tool_calls"], [_record(outcome) for outcome in outcomes]),
-        "approvals": [],
+        "approvals": _deferred(state, outcomes),
         "retry": _retry(state, passing),
         "turn": {**state["turn"], "tool_calls": state["turn"]["tool_calls"] + len(final)},
     }

@@ -6,14 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import structlog
-from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage
 
 from memory.errors import StewardError
 from nodes.answers import RouterAnswer
 from nodes.booking import Booking
 from nodes.classifier import LocalRoute
 from nodes.prompting import load_prompt
-from nodes.routing import chosen_intent, is_follow_up, lead_by_priority, make_route, several_wishes
+from nodes.routing import (
+    answers_a_question,
+    chosen_intent,
+    is_follow_up,
+    lead_by_priority,
+    make_route,
+    several_wishes,
+)
 from nodes.run import Run
 from nodes.state import AgentState, RoutedIntent, RouteSource
 from nodes.structured import ask_structured
@@ -73,22 +80,26 @@ async def _decide(state: AgentState, run: Run) -> Decision:
             f"The customer answered the question: {name}.",
             f"{asked['request']}\n{text}",
         )
+    last = state.get("last_route", [])
+    if last and is_follow_up(text):
+        return _kept(last, text)
     local = await run.services.classifier.classify(text) if run.services.classifier else None
-    if local and local.sure and not several_wishes(text) and not _leans_on_last(text, state):
+    if local and local.sure and not several_wishes(text):
         name, probability = local.intents[0]
-        return Decision(
-            _only(name, probability, "local"),
-            f"The local classifier is sure of {name} ({probability}).",
-            text,
-        )
-    if last := _leans_on_last(text, state):
-        intents: list[RoutedIntent] = [{"name": n, "confidence": 1.0, "source": "follow_up"} for n in last]
-        return Decision(intents, f"A follow-up keeps {', '.join(last)}.", text)
+        why = f"The local classifier is sure of {name} ({probability})."
+        return Decision(_only(name, probability, "local"), why, text)
+    if last and answers_a_question(text, _last_answer(state)):
+        return _kept(last, text)
     return await _ask_model(state, run, text, local)
 
 
-def _leans_on_last(text: str, state: AgentState) -> list[str]:
-    return state.get("last_route", []) if is_follow_up(text) else []
+def _kept(last: Sequence[str], text: str) -> Decision:
+    intents: list[RoutedIntent] = [{"name": n, "confidence": 1.0, "source": "follow_up"} for n in last]
+    return Decision(intents, f"A follow-up keeps {', '.join(last)}.", text)
+
+
+def _last_answer(state: AgentState) -> str:
+    return next((str(m.text) for m in reversed(state["messages"]) if isinstance(m, AIMessage)), "")
 
 
 def _only(name: str, confidence: float, source: RouteSource) -> list[RoutedIntent]:

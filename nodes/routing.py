@@ -11,9 +11,12 @@ from nodes.state import Clarification, Route, RoutedIntent
 _FOLLOW_UP = re.compile(
     r"^\s*(and|also|what about|how about|the other|another|same|that one|this one|it|why|when|ok|okay|yes|no|sure|"
     r"please do|go ahead|thanks?|那|还有|另外|另一个|这个|那个|它|"
-    r"为什么|什么时候|好的?|可以|行|嗯|是的?|不是?|对|确认|谢谢|麻烦)",
+    r"为什么|什么时候|好的?|可以|行|嗯|是的?|不是?|对(?!了)|确认|谢谢|麻烦)",
     re.IGNORECASE,
 )
+_ASKING = re.compile(r"[?？]|请|麻烦您|\bplease\b|\blet me know\b", re.IGNORECASE)
+_ENDING = 80
+"""Characters at the end of an answer that are looked at for a question."""
 _DETAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?:[A-Za-z]{1,4}[-\s]?)?\+?\d[\d\s-]{3,}\d")
 _AROUND_DETAILS = re.compile(
     r"我的?|您?可以|打|联系|电话|手机|号码?|方式|邮箱|订单|单|运单|快递|是|为|[\W_]"
@@ -37,6 +40,11 @@ def only_details(text: str) -> bool:
     """Numbers and addresses with nothing said about them."""
     rest, found = _DETAIL.subn(" ", text)
     return found > 0 and not _AROUND_DETAILS.sub("", rest)
+
+
+def answers_a_question(text: str, last_answer: str) -> bool:
+    """A short message after the agent has asked for something: most likely what was asked for."""
+    return len(text) <= _SHORT and bool(_ASKING.search(last_answer[-_ENDING:]))
 
 
 def lead_by_priority(intents: Sequence[RoutedIntent], business: Business) -> list[RoutedIntent]:
