@@ -19,8 +19,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from graph.shop.intents import INTENTS
 from graph.shop.review_words import ANSWER_WORDS, STATES
-from nodes.checks import Fault, Sources, find_faults
+from nodes.checks import Fault, Sources, Wish, find_faults
 from nodes.checks.text import fold
 
 SETS = Path(__file__).parent / "review_set"
@@ -71,19 +72,37 @@ def drafts(name: str) -> Iterator[Draft]:
 
 
 def _sources(situation: dict[str, Any]) -> Sources:
-    intents = situation["intents"]
     return Sources(
         now=datetime.fromisoformat(situation["now"]),
         timezone=situation["timezone"],
-        results=[json.dumps(envelope, ensure_ascii=False) for envelope in situation["results"]],
+        results=[_envelope(result) for result in situation["results"]],
         user_texts=situation["user"],
         memories=situation["memories"],
         documents=situation["documents"],
         instructions=situation["instructions"],
         states=STATES,
         required=situation["required"],
-        wishes={intent: ANSWER_WORDS.get(intent, ()) for intent in intents},
+        wishes={name: _wish(name, situation) for name in situation["intents"]},
     )
+
+
+def _wish(name: str, situation: dict[str, Any]) -> Wish:
+    tools = {intent.name: set(intent.tools) for intent in INTENTS}
+    others = set().union(*(tools[other] for other in situation["intents"] if other != name))
+    fetched = [
+        (result["tool"], _envelope(result))
+        for result in situation["results"]
+        if result["tool"] in tools[name] and result["envelope"]["status"] == "ok"
+    ]
+    return Wish(
+        words=ANSWER_WORDS.get(name, ()),
+        own=[envelope for tool, envelope in fetched if tool not in others],
+        shared=[envelope for tool, envelope in fetched if tool in others],
+    )
+
+
+def _envelope(result: dict[str, Any]) -> str:
+    return json.dumps(result["envelope"], ensure_ascii=False)
 
 
 def measure(name: str, *, errors: bool) -> None:

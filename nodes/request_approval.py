@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
 
-from langchain_core.messages import AnyMessage, ToolMessage
+from langchain_core.messages import AIMessage, ToolMessage
 from langgraph.types import interrupt
 
 from nodes.execute_tools import settled_copy
 from nodes.run import Run
-from nodes.state import AgentState
+from nodes.state import AgentState, Route
 from tools.approval import ApprovalRequest, payload, read_decisions
 from tools.calls import Decision
 
@@ -19,13 +20,15 @@ async def request_approval(state: AgentState, run: Run) -> AgentState:
     waiting = state["approvals"]
     answer = interrupt(payload(waiting))
     decisions = read_decisions(answer, waiting, by=run.context.role)
-    left = [request for request in waiting if request["call_id"] not in decisions]
+    if not decisions:
+        return {}
     settled = [request for request in waiting if request["call_id"] in decisions]
-    messages, decisions = _reopened(state, settled, decisions)
+    reopened, decisions = _reopened(state, settled, decisions)
     return {
-        "messages": messages,
-        "approvals": left,
+        "messages": list(reopened),
+        "approvals": [request for request in waiting if request["call_id"] not in decisions],
         "decisions": {**state.get("decisions", {}), **decisions},
+        "route": _offering(state["route"], reopened),
         "answer": None,
         "draft": None,
         "review": None,
@@ -34,15 +37,23 @@ async def request_approval(state: AgentState, run: Run) -> AgentState:
 
 
 def _reopened(
-    state: AgentState, settled: list[ApprovalRequest], decisions: dict[str, Decision]
-) -> tuple[list[AnyMessage], dict[str, Decision]]:
+    state: AgentState, settled: Sequence[ApprovalRequest], decisions: Mapping[str, Decision]
+) -> tuple[list[AIMessage], dict[str, Decision]]:
     """Calls whose turn ended while staff were deciding are made again, with the decision under the new id."""
     answered = {m.tool_call_id for m in state["messages"] if isinstance(m, ToolMessage)}
-    messages: list[AnyMessage] = []
-    moved = dict(decisions)
+    copies: list[AIMessage] = []
+    under = dict(decisions)
     for request in settled:
         if request["call_id"] in answered:
             copy = settled_copy(request)
-            messages.append(copy)
-            moved[copy.tool_calls[0]["id"] or ""] = moved.pop(request["call_id"])
-    return messages, moved
+            copies.append(copy)
+            under[str(copy.tool_calls[0]["id"])] = decisions[request["call_id"]]
+    return copies, under
+
+
+def _offering(route: Route | None, reopened: Sequence[AIMessage]) -> Route | None:
+    """The route with the tools of the calls that are made again, whatever the conversation has moved on to."""
+    if route is None or not reopened:
+        return route
+    names = [call["name"] for message in reopened for call in message.tool_calls]
+    return {**route, "tools": list(dict.fromkeys([*route["tools"], *names]))}

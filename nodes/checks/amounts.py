@@ -24,7 +24,7 @@ _AMOUNT = re.compile(
     rf"|(?<![\w.\-/])(?P<suffixed>{_NUMBER})(?P<scale_before>\s*万)?\s*{_AFTER}"
     rf"|(?P<words>{CHINESE_NUMERAL})(?:元|块钱)"
     rf"|{_NAMED}(?P<named>{_NUMBER})(?=\s*(?:$|[,.。;!?)(]))(?!\.\d)"
-    r"|(?<![\w.\-/,:])(?P<bare>(?:\d{1,3}(?:,\d{3})+|\d+)\.\d{2})(?![\d%.\-/]|\s*(?:kg|km|cm|mm|ml|公斤|千克|厘米|毫米|折|倍|分\b))",
+    r"|(?<![\w.\-/,:])(?P<bare>(?:\d{1,3}(?:,\d{3})+|\d+)\.\d{2})(?!\d|%|[.\-/]\d|\s*(?:kg|km|cm|mm|ml|公斤|千克|厘米|毫米|折|倍|分\b))",
     FLAGS,
 )
 _RATE = re.compile(r"(?<![\w.])(\d{1,3}(?:\.\d+)?)\s*(?:%|percent\b|per cent\b)", FLAGS)

@@ -67,7 +67,7 @@ def find_faults(draft: str, sources: Sources) -> list[Fault]:
         for fault in _SentenceCheck(sentence, evidence, sources).faults()
     ]
     faults.extend(Fault("required", name) for name in missing_fields(draft, sources))
-    faults.extend(Fault("wish", name) for name in unanswered(draft, sources))
+    faults.extend(Fault("wish", name) for name in unanswered(draft, sources, evidence))
     return list(dict.fromkeys(faults))
 
 

@@ -62,7 +62,9 @@ def knows_date(day: Day, sentence: str, known: Known, today: date) -> bool:
 
 
 def knows_duration(span: Duration, before: str, after: str, known: Known, today: date) -> bool:
-    """Each end is a known span of time, or the days between today and a known day."""
+    """A known span of time, a known range, or the days between today and a known day."""
+    if span.low != span.high and span.ends not in known.spans:
+        return False
     passed = bool(_PAST.search(before) or _AGO.match(after))
     return all(
         _knows_length(end, known)
@@ -108,8 +110,9 @@ def _distances(days: Iterable[date], today: date, *, passed: bool) -> set[Length
 
 
 def _remaining(known: Known, today: date) -> set[Length]:
-    """Days that are left of a known span which began on a known day."""
-    ends = {end for day in known.days for length in known.lengths for end in _after(day, length)}
+    """Days that are left of a known span which began on a known day in the past."""
+    begun = [day for day in known.days if day < today]
+    ends = {end for day in begun for length in known.lengths for end in _after(day, length)}
     return {((end - today).days, "day") for end in ends if end > today}
 
 

@@ -11,6 +11,18 @@ from nodes.business import StateWords
 
 
 @dataclass(frozen=True)
+class Wish:
+    """One intent on the list, and what would show that a draft answers it."""
+
+    words: Sequence[str] = ()
+    """Any answer holds at least one of them; none: not checked by words."""
+    own: Sequence[str] = ()
+    """This turn's successful results of tools that no other intent on the list has."""
+    shared: Sequence[str] = ()
+    """Those of its other tools."""
+
+
+@dataclass(frozen=True)
 class Sources:
     """Everything that facts in a draft can stem from. Results are envelopes as JSON, oldest first."""
 
@@ -29,8 +41,8 @@ class Sources:
     states: Mapping[str, StateWords] = field(default_factory=dict)
     required: Mapping[str, str] = field(default_factory=dict)
     """Values that have to be stated, by the name of their field."""
-    wishes: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """The intents on the list, each with words of which an answer to it holds at least one."""
+    wishes: Mapping[str, Wish] = field(default_factory=dict)
+    """The intents on the list, by name."""
 
     @property
     def zone(self) -> ZoneInfo:

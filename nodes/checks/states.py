@@ -88,13 +88,21 @@ def _all(text: str, vocabulary: Mapping[str, StateWords]) -> Iterator[Mention[St
     for state, entry in vocabulary.items():
         for word in entry.words:
             meanings.setdefault(word, set()).add(state)
+    lowered = text.casefold()
     for word, states in meanings.items():
+        if _landmark(word) not in lowered:
+            continue
         asserted, denied = _patterns(word)
         for match in asserted.finditer(text):
             yield Mention(match.group(), match.start(), StateClaim(frozenset(states)))
         if denied:
             for match in denied.finditer(text):
                 yield Mention(match.group(), match.start(), StateClaim(frozenset(states), denied=True))
+
+
+def _landmark(word: str) -> str:
+    """What a text has to hold for the word to be found in it."""
+    return word.removeprefix("已").partition("…")[0].strip()
 
 
 @lru_cache(maxsize=1024)
