@@ -8,7 +8,7 @@ from datetime import timedelta
 from memory.database import Database
 from memory.embeddings import Embedder, EmbeddingFailed, LocalEmbedder, Vectors
 from memory.memory_writer import MemoryWriter, NewMemory
-from memory.recall import RecallRequest, Recalled, recall, recall_for_turn
+from memory.recall import Recalled, RecallRequest, recall, recall_for_turn
 from memory.user_lock import lock_user
 from tests.support.memory import MAY, ODD_USERS
 
