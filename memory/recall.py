@@ -31,7 +31,7 @@ AGE_WEIGHT = 0.2
 """A memory that has faded altogether keeps the rest of its score."""
 IMPORTANCE_WEIGHT = 0.2
 """Between a memory of no importance and one of the highest."""
-DEFAULT_FLOOR = 0.4
+DEFAULT_FLOOR = 0.42
 """Fit under which nothing is injected; `bench.floor` measures what it keeps and what it lets through."""
 FLOOR_WITHOUT_VECTOR = 0.5
 """Share of the floor where the words alone have to reach it."""

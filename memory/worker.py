@@ -56,7 +56,8 @@ DRAIN_POLL_SECONDS = 0.05
 
 LEFT = """
 SELECT count(*) AS jobs FROM procrastinate_jobs
- WHERE queue_name = %(queue)s AND (%(turn)s::text IS NULL OR queueing_lock LIKE '%%:' || %(turn)s)
+ WHERE queue_name = %(queue)s
+   AND (%(turn)s::text IS NULL OR right(queueing_lock, length(%(turn)s) + 1) = ':' || %(turn)s)
    AND (status = 'doing' OR status = 'todo' AND (scheduled_at IS NULL OR scheduled_at <= now()))
 """
 
@@ -120,10 +121,11 @@ class Worker:
             with suppress(asyncio.CancelledError):
                 await recovery
 
-    async def drain(self, timeout: float | None = None, turn_id: str | None = None) -> bool:
+    async def drain(self, timeout: float | None = None, turn_id: str | None = None) -> bool:  # noqa: ASYNC109
         """Run what is due now, of one turn or of all, also beside a running worker; whether all of it is done.
 
-        Not longer than `timeout` seconds; None: as long as it takes. Jobs that a killed worker left are waited for and run.
+        Not longer than `timeout` seconds; None: as long as it takes. Jobs that a killed worker left are waited for
+        and run. What still runs when the time is up goes back into the queue.
         """
         try:
             async with asyncio.timeout(timeout):
