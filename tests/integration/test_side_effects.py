@@ -75,7 +75,9 @@ async def test_a_recorded_call_is_not_run_again_whatever_id_it_comes_under(datab
 
 
 @pytest.mark.parametrize("changed", ["args", "turn", "thread"])
-async def test_another_call_is_another_effect_even_under_the_same_id(database: Database, changed: str) -> None:
+async def test_another_call_is_another_effect_even_under_the_same_id(
+    database: Database, changed: str
+) -> None:
     effects = Effects()
     bench = Bench(database, [tool("open", effects.run, effect="write")])
     await bench.run(call("open", "a", x=1))
@@ -245,7 +247,11 @@ async def test_without_a_ledger_no_side_effect_begins_and_a_look_up_still_answer
         await database.pool.close()
         pay, look = await bench.engine.run(prepared, bench.scope, {}, bench.events.append)
     assert not effects.done
-    assert (pay.envelope["error_kind"], pay.envelope["retryable"], pay.transient) == ("unavailable", True, True)
+    assert (pay.envelope["error_kind"], pay.envelope["retryable"], pay.transient) == (
+        "unavailable",
+        True,
+        True,
+    )
     assert look.envelope == {"status": "ok", "data": {"order": "A-1"}}
 
 

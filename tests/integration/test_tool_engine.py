@@ -32,7 +32,9 @@ async def test_a_sibling_keeps_its_result_when_another_raises(database: Database
     assert [(row["call_id"], row["status"]) for row in await bench.rows()] == [("a", "ok"), ("b", "error")]
 
 
-async def test_a_tool_that_raises_cancelled_error_is_an_error_and_the_turn_goes_on(database: Database) -> None:
+async def test_a_tool_that_raises_cancelled_error_is_an_error_and_the_turn_goes_on(
+    database: Database,
+) -> None:
     bench = Bench(database, [tool("ok", echo), tool("bad", raising(asyncio.CancelledError()))])
     good, bad = await bench.run(call("ok"), call("bad"))
     assert good.ok
@@ -197,7 +199,9 @@ def as_order() -> dict[str, Any]:
 
 
 async def test_a_business_error_speaks_to_the_model_without_secrets(database: Database) -> None:
-    error = BusinessError("Order X-1 is shipped; key sk-proj-abcdefghijklmnopqrstuvwx", try_next="Offer a return.")
+    error = BusinessError(
+        "Order X-1 is shipped; key sk-proj-abcdefghijklmnopqrstuvwx", try_next="Offer a return."
+    )
     bench = Bench(database, [tool("cancel", raising(error), effect="write")])
     envelope = await bench.one("cancel")
     assert (envelope["error_kind"], envelope["retryable"]) == ("business", False)

@@ -32,7 +32,9 @@ async def read(bench: Bench, **args: Any) -> Envelope:
     return envelope
 
 
-async def test_a_large_result_is_cut_once_says_what_was_kept_and_keeps_what_matters(database: Database) -> None:
+async def test_a_large_result_is_cut_once_says_what_was_kept_and_keeps_what_matters(
+    database: Database,
+) -> None:
     bench = Bench(database, [tool("orders", returning({"orders": ORDERS}))])
     envelope = await bench.one("orders")
     text = render(envelope)
@@ -95,7 +97,11 @@ async def test_a_long_text_is_read_on_from_where_it_was_cut(database: Database) 
 
 async def test_a_map_of_records_is_read_by_key_and_by_condition(database: Database) -> None:
     variants = {
-        str(n): {"price": n * 10, "options": {"color": "red" if n % 2 else "blue"}, "about": f"text {n} " * 60}
+        str(n): {
+            "price": n * 10,
+            "options": {"color": "red" if n % 2 else "blue"},
+            "about": f"text {n} " * 60,
+        }
         for n in range(40)
     }
     bench = Bench(database, [tool("product", returning({"variants": variants}))])
@@ -107,7 +113,9 @@ async def test_a_map_of_records_is_read_by_key_and_by_condition(database: Databa
 
 
 @pytest.mark.parametrize("owner", [{"user_id": "user_12_"}, {"thread_id": "another"}])
-async def test_a_result_of_another_user_or_thread_cannot_be_read(database: Database, owner: dict[str, str]) -> None:
+async def test_a_result_of_another_user_or_thread_cannot_be_read(
+    database: Database, owner: dict[str, str]
+) -> None:
     bench = Bench(database, [tool("orders", returning(ORDERS))])
     ref = (await bench.one("orders"))["ref"]
     mine, bench.scope = bench.scope, replace(bench.scope, **as_any(owner))

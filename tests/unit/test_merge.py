@@ -119,7 +119,7 @@ def test_similarity_alone_never_makes_two_statements_one() -> None:
 
 def test_words_that_agree_by_chance_do_not_make_two_statements_one() -> None:
     short = said("cat", "Has a grey cat", near=0.2)
-    long = said("sofa", "The grey sofa was scratched by the neighbour\'s cat", near=0.2)
+    long = said("sofa", "The grey sofa was scratched by the neighbour's cat", near=0.2)
     assert decide(long, [short]).action == "insert"
 
 
