@@ -176,7 +176,7 @@ class Cluster:
         shutil.rmtree(self.layout.run, ignore_errors=True)
 
     def _socket_folder(self, user: ServerUser | None) -> Path:
-        """Beside the data where a socket can be there; else (path too long, odd file system) a private temporary one."""
+        """Beside the data where a socket can be; else (path too long, odd file system) a private temporary one."""
         folder = self.layout.run
         folder.mkdir(mode=0o700)
         if not _takes_socket(folder):
