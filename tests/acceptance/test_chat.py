@@ -84,7 +84,8 @@ def test_a_turn_is_served_in_every_structured_output_mode(
     assert outcome["usage"]["by_role"]["chat"] > 0
     assert outcome["usage"]["by_role"]["router"] > 0
     shown = done.stdout.rstrip("\n").rpartition("\n")[0]
-    assert ("intents" not in shown) and (shown.strip() == (ANSWERS[language] if stream else ""))
+    assert "intents" not in shown
+    assert shown.strip() == (ANSWERS[language] if stream else "")
     assert not model.refused
     _check_mode(model.requests_of("router")[0], mode)
 
