@@ -67,10 +67,27 @@ class Holder:
 
 @asynccontextmanager
 async def open_services(settings: Settings, business: Business) -> AsyncIterator[Services]:
-    """Database (migrated), embedder, models and tool engine of a business, closed at the end."""
+    """Database (migrated), embedder, models and tool engine of a business, closed at the end.
+
+    What takes long to load (embedder, classifier, the client of the endpoint) loads behind this.
+    """
     async with open_database(settings) as database:
         await migrate(database, migration_folders(business))
-        yield make_services(settings, business, database)
+        services = make_services(settings, business, database)
+        warming = asyncio.create_task(_warm(services), name="steward warm-up")
+        try:
+            yield services
+        finally:
+            warming.cancel()
+            await asyncio.gather(warming, return_exceptions=True)
+            await services.usage.aclose()
+            await services.models.aclose()
+
+
+async def _warm(services: Services) -> None:
+    await services.models.warm()
+    if services.classifier:
+        await services.classifier.train()
 
 
 def make_services(settings: Settings, business: Business, database: Database) -> Services:

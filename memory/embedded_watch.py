@@ -8,6 +8,7 @@ Runs with the standard library only, detached: `python -I -S -c BOOT package-roo
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
@@ -52,10 +53,8 @@ def main(arguments: list[str]) -> None:
 
 def _report(message: dict[str, object]) -> None:
     """One line to the client, who may be gone; then standard output is given up, so that the client sees its end."""
-    try:
+    with contextlib.suppress(BrokenPipeError):
         os.write(1, json.dumps(message).encode() + b"\n")
-    except BrokenPipeError:
-        pass
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 1)
     os.close(nowhere)

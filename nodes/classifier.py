@@ -47,15 +47,19 @@ class LocalRouter:
 
     async def classify(self, text: str) -> LocalRoute:
         """Probabilities of the intents for one customer message."""
-        if self._trained is None:
-            self._trained = asyncio.ensure_future(self._train())
-        weights, examples = await asyncio.shield(self._trained)
+        weights, examples = await self.train()
         vector = np.asarray((await self._embedder.embed([text]))[0], dtype=np.float64)
         probabilities = _softmax(_SHARPNESS * _with_bias(vector[None, :]) @ weights)[0]
         order = np.argsort(-probabilities)
         ranked = tuple((self._names[i], round(float(probabilities[i]), 4)) for i in order)
         near = float((examples @ vector).max())
         return LocalRoute(ranked, sure=ranked[0][1] >= SURE and near >= NEAR)
+
+    async def train(self) -> tuple[Matrix, Matrix]:
+        """Weights and the embedded examples; trained once, the first caller starts it."""
+        if self._trained is None:
+            self._trained = asyncio.ensure_future(self._train())
+        return await asyncio.shield(self._trained)
 
     async def _train(self) -> tuple[Matrix, Matrix]:
         labelled = [(text, i) for i, intent in enumerate(self._business.intents) for text in intent.examples]

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 
+from nodes.compact import booked_digests
 from nodes.context_groups import open_calls
 from nodes.messages import new_id
 from nodes.run import Run
@@ -32,8 +33,12 @@ async def execute_tools(state: AgentState, run: Run) -> AgentState:
             "approvals": [*_deferred(state, prepared), *waiting],
             "tool_calls": _pending(state, prepared),
         }
-    outcomes = await engine.run(prepared, scope, decisions, run.emit)
-    return _update(state, run, outcomes)
+    with booked_digests() as bookings:
+        outcomes = await engine.run(prepared, scope, decisions, run.emit)
+    for booking in bookings:
+        run.services.usage.add(state["turn"], run.thread_id, booking)
+        state = {**state, **booking.onto(state)}
+    return {"usage": state["usage"], **_update(state, run, outcomes)}
 
 
 def _wait(retry: Retry, deadline: float) -> float:

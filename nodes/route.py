@@ -66,6 +66,7 @@ async def route(state: AgentState, run: Run) -> AgentState:
     if decision.request != state["turn"]["request"]:
         update["turn"] = {**state["turn"], "request": decision.request}
     if decision.booking:
+        run.services.usage.add(state["turn"], run.thread_id, decision.booking)
         update.update(decision.booking.onto({**state, **update}))
     return update
 

@@ -128,11 +128,24 @@ class ContextPlan(TypedDict):
     """Last word to the model when a limit ends the turn."""
 
 
+ReviewVerdict = Literal["ORIGINAL_ANSWER", "REVISED", "refused", "failed", "corrected"]
+"""The reviewer's own, or what became of its call: its revision was `refused`, it `failed` and the draft stands, it
+failed and the chat model `corrected` the draft."""
+
+
 class Review(TypedDict):
     rounds: int
-    verdict: Literal["ORIGINAL_ANSWER", "REVISED", "failed", "skipped"]
+    """Reviewer calls so far."""
+    verdict: ReviewVerdict
+    """Of the last round."""
     problems: list[str]
+    """As the reviewer names them."""
+    findings: list[str]
+    """Of the checks, on the draft as the last round found it."""
+    objection: str
+    """Why the last revision was not taken; empty where there was none, or it was."""
     started_at: float
+    """Unix seconds."""
     done: bool
     """No further round follows."""
 

@@ -43,6 +43,22 @@ _TEXTS: Mapping[str, Mapping[Language, str]] = {
         "zh": "您的申请已提交同事审批，审批后会继续为您处理。",
         "en": "A colleague has to approve this first; I will go on as soon as they have.",
     },
+    "review_checking": {
+        "zh": "正在核对答复内容",
+        "en": "checking the answer",
+    },
+    "review_checking_again": {
+        "zh": "正在复核修改后的答复",
+        "en": "checking the answer once more",
+    },
+    "review_correcting": {
+        "zh": "正在更正答复中的信息",
+        "en": "correcting the answer",
+    },
+    "review_done": {
+        "zh": "答复已核对完毕",
+        "en": "the answer has been checked",
+    },
     "out_of_budget": {
         "zh": "抱歉，您今天的使用额度已用完，请明天再来，或联系人工客服。",
         "en": "Sorry, today's allowance is used up. Please come back tomorrow or contact a human colleague.",

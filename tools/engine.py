@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import structlog
 from langchain_core.messages import AIMessage
 
-from memory.business_state import BusinessState
 from memory.database import Database
 from memory.tokens import count
 from tools.batch import Batch
@@ -23,7 +23,7 @@ from tools.calls import CallScope, Decision, Envelope, Outcome, PreparedCall, Ra
 from tools.envelope import failure as error_envelope
 from tools.events import Emit
 from tools.ledger import Ledger, RecordedCall
-from tools.prepare import Preparer
+from tools.prepare import Preparer, repeats
 from tools.present import Presenter
 from tools.reading import raw_calls
 from tools.reduce import Compactor
@@ -32,6 +32,10 @@ from tools.results import read_result_tool
 from tools.run_call import CallRunner, Finished
 from tools.settings import ToolSettings
 from tools.side_effects import LEDGER_ERRORS
+from tools.spec import Arguments
+
+if TYPE_CHECKING:
+    from memory.business_state import BusinessState
 
 log = structlog.get_logger(__name__)
 
@@ -84,6 +88,11 @@ class ToolEngine:
         if batch.signal:
             raise batch.signal
         return [finished.outcome for finished in done]
+
+    @staticmethod
+    def repeats(made: Sequence[tuple[str, Arguments]], name: str, args: Arguments) -> int:
+        """How many of the calls made (name, arguments) are this one."""
+        return repeats(made, name, args)
 
     async def recorded(self, message: AIMessage, scope: CallScope) -> dict[str, Envelope]:
         """What is known of the calls of a message whose turn was interrupted, by call id.

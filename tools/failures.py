@@ -20,6 +20,7 @@ import psycopg
 import psycopg_pool
 from langgraph.errors import GraphBubbleUp
 
+from memory.masking import find
 from tools.errors import BusinessError, ErrorKind, TransientError
 
 
@@ -72,7 +73,7 @@ def classify(error: BaseException, tool: str) -> Failure:
     """The failure that an exception of a tool stands for."""
     error = _first(error)
     if isinstance(error, BusinessError):
-        return Failure(error.kind, str(error), without_effect=True, try_next=error.try_next)
+        return Failure(error.kind, _without_secrets(str(error)), without_effect=True, try_next=error.try_next)
     if isinstance(error, asyncio.CancelledError):
         return Failure("cancelled", f"{tool} was cut off before it had finished.")
     if isinstance(error, TransientError):
@@ -114,6 +115,14 @@ def bubbles_up(error: BaseException) -> GraphBubbleUp | None:
     if isinstance(error, BaseExceptionGroup):
         return next(filter(None, map(bubbles_up, error.exceptions)), None)
     return None
+
+
+def _without_secrets(text: str) -> str:
+    """A tool's own words, which may quote what it was told; contacts and numbers in them are meant for the model."""
+    for finding in reversed(find(text)):
+        if finding.kind == "secret":
+            text = f"{text[: finding.start]}[secret]{text[finding.end :]}"
+    return text
 
 
 def _unavailable(tool: str) -> str:

@@ -6,11 +6,10 @@ import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from langgraph.errors import GraphBubbleUp
 
-from memory.business_state import BusinessState
 from memory.clean import clean_json
 from memory.database import Database
 from tools import events
@@ -35,7 +34,10 @@ from tools.outcomes import (
 from tools.present import Presenter, new_ref, take
 from tools.settings import ToolSettings
 from tools.side_effects import LEDGER_ERRORS, InDoubt, NoEffect, SideEffects, TookEffect
-from tools.spec import Arguments, ToolContext, ToolReply, ToolSpec
+from tools.spec import JSON, Arguments, ToolContext, ToolReply, ToolSpec
+
+if TYPE_CHECKING:
+    from memory.business_state import BusinessState
 
 
 @dataclass(frozen=True)
@@ -119,7 +121,7 @@ class CallRunner:
             return await self._succeeded(this, json.loads(text))
         finished = await self._guarded(this, context)
         if ticket and finished.outcome.ok and not finished.outcome.signals and finished.row:
-            self._cache.put(ticket, finished.row.result)
+            self._cache.put(ticket, cast(JSON, finished.row.result))
         return finished
 
     async def _write(self, this: _Try, context: ToolContext) -> Finished:

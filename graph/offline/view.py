@@ -125,8 +125,8 @@ def language_of(words: str, history: Sequence[Said] = ()) -> Literal["zh", "en"]
 def _latest_customer_message(messages: Sequence[BaseMessage]) -> int | None:
     """Index of the message being answered: the last of the customer's, leaving a closing notice aside."""
     humans = [i for i, message in enumerate(messages) if isinstance(message, HumanMessage)]
-    marked = [i for i in humans if "<customer_message>" in messages[i].text]
-    return marked[-1] if marked else humans[-1] if humans else None
+    spoken = [i for i in humans if _customer_words(messages[i].text)[0]]
+    return (spoken or humans or [None])[-1]
 
 
 def _customer_words(text: str) -> tuple[str, str]:

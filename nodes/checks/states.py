@@ -100,6 +100,7 @@ def _all(text: str, vocabulary: Mapping[str, StateWords]) -> Iterator[Mention[St
                 yield Mention(match.group(), match.start(), StateClaim(frozenset(states), denied=True))
 
 
+@lru_cache(maxsize=1024)
 def _landmark(word: str) -> str:
     """What a text has to hold for the word to be found in it."""
     return word.removeprefix("已").partition("…")[0].strip()

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-V = TypeVar("V")
+V_co = TypeVar("V_co", covariant=True)
 
 FLAGS = re.IGNORECASE | re.ASCII
 """For patterns: a Chinese character beside a number is no part of it."""
@@ -20,12 +20,12 @@ _BLANK = "\x1f"
 
 
 @dataclass(frozen=True)
-class Mention(Generic[V]):
+class Mention(Generic[V_co]):
     """One fact as a text puts it, and where."""
 
     quote: str
     start: int
-    value: V
+    value: V_co
 
     @property
     def end(self) -> int:
@@ -59,7 +59,7 @@ def sentences(text: str) -> list[str]:
     return [piece for piece in pieces if piece.strip()]
 
 
-def blank(text: str, mentions: Iterable[Mention[V]]) -> str:
+def blank(text: str, mentions: Iterable[Mention[object]]) -> str:
     """The text with what has been read taken out, every other character in its place."""
     for mention in mentions:
         text = text[: mention.start] + _BLANK * len(mention.quote) + text[mention.end :]

@@ -133,7 +133,9 @@ OBJECTS = st.dictionaries(st.text(min_size=1), JSON, min_size=1, max_size=4)
 
 
 @given(OBJECTS, st.data())
-def test_no_proper_beginning_of_an_object_is_ever_read_as_one(value: dict[str, Any], data: st.DataObject) -> None:
+def test_no_proper_beginning_of_an_object_is_ever_read_as_one(
+    value: dict[str, Any], data: st.DataObject
+) -> None:
     text = json.dumps(value, ensure_ascii=data.draw(st.booleans()))
     cut = data.draw(st.integers(1, len(text) - 1))
     with pytest.raises(Unreadable):
@@ -143,7 +145,9 @@ def test_no_proper_beginning_of_an_object_is_ever_read_as_one(value: dict[str, A
 
 
 @given(OBJECTS, OBJECTS, st.sampled_from(["", " ", "\n", ", ", "\n\n"]))
-def test_two_objects_are_never_read_as_one(first: dict[str, Any], second: dict[str, Any], between: str) -> None:
+def test_two_objects_are_never_read_as_one(
+    first: dict[str, Any], second: dict[str, Any], between: str
+) -> None:
     with pytest.raises(Unreadable):
         read_arguments(json.dumps(first) + between + json.dumps(second))
 

@@ -62,9 +62,7 @@ async def never(args: Arguments, context: ToolContext) -> None:
 
 
 def test_the_docstring_is_the_description() -> None:
-    assert (
-        open_ticket.description == "Open an after-sales ticket.\n\nUse it when something is broken."
-    )
+    assert open_ticket.description == "Open an after-sales ticket.\n\nUse it when something is broken."
 
 
 def test_the_schema_is_strict_at_every_level_and_shows_enums_defaults_and_documentation() -> None:
@@ -72,7 +70,11 @@ def test_the_schema_is_strict_at_every_level_and_shows_enums_defaults_and_docume
     assert open_ticket.parameters["additionalProperties"] is False
     assert open_ticket.parameters["required"] == ["order_id", "wish", "items"]
     assert "context" not in properties
-    assert properties["wish"] == {"description": "What is wanted.", "enum": ["refund", "repair"], "type": "string"}
+    assert properties["wish"] == {
+        "description": "What is wanted.",
+        "enum": ["refund", "repair"],
+        "type": "string",
+    }
     assert properties["schema"]["default"] == "a"
     item = properties["items"]["items"]
     assert item["additionalProperties"] is False
@@ -196,7 +198,9 @@ def test_a_brought_schema_refuses_unknown_arguments_and_leaves_nested_ones_to_it
 
 
 def test_a_brought_schema_that_takes_any_name_keeps_taking_it() -> None:
-    spec = from_json_schema("t", "A tool.", {"type": "object", "additionalProperties": {"type": "integer"}}, never)
+    spec = from_json_schema(
+        "t", "A tool.", {"type": "object", "additionalProperties": {"type": "integer"}}, never
+    )
     assert isinstance(check_arguments(spec, {"x": 1}), Validated)
     assert isinstance(check_arguments(spec, {"x": "a"}), Rejected)
 

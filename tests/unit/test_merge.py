@@ -78,6 +78,7 @@ TWO_THINGS = [
     ),
     (("invoice_title", "发票抬头是蓝港公司"), ("invoice_email", "发票发到公司邮箱")),
     (("delivery_day", "Deliver on weekdays"), ("return_reason", "Returned the cup because it was broken")),
+    (("front", "Parcels go to the red door"), ("back", "Parcels go to the blue door")),
     (("car", "Drives a 2019 hatchback"), ("bicycle", "Rides a 2019 bicycle")),
 ]
 
@@ -114,6 +115,12 @@ def test_a_repetition_confirms() -> None:
 def test_similarity_alone_never_makes_two_statements_one() -> None:
     one, other = said("a", "Likes sailing", near=1.0), said("b", "Owns a piano", near=1.0)
     assert decide(one, [other]).action == "insert"
+
+
+def test_words_that_agree_by_chance_do_not_make_two_statements_one() -> None:
+    short = said("cat", "Has a grey cat", near=0.2)
+    long = said("sofa", "The grey sofa was scratched by the neighbour's cat", near=0.2)
+    assert decide(long, [short]).action == "insert"
 
 
 def test_a_statement_replaces_every_memory_of_the_thing() -> None:

@@ -117,7 +117,9 @@ def test_a_decorated_name_means_the_one_offered_tool_that_fits(written: str, mea
     assert found.name == meant
 
 
-@pytest.mark.parametrize("written", ["order_query and stock_query", "query", "order", "", "订单", "Store.refund"])
+@pytest.mark.parametrize(
+    "written", ["order_query and stock_query", "query", "order", "", "订单", "Store.refund"]
+)
 def test_a_name_that_fits_none_or_several_is_an_error(written: str) -> None:
     assert isinstance(REGISTRY.resolve(written, OFFERED), UnknownTool)
 

@@ -93,7 +93,9 @@ def test_details_that_were_asked_for_lean_on_the_question(text: str) -> None:
     assert is_follow_up(text)
 
 
-@pytest.mark.parametrize("text", ["帮我查一下订单 ABC-20240520-001 到哪里了", "Cancel order ABC-20240520-001"])
+@pytest.mark.parametrize(
+    "text", ["帮我查一下订单 ABC-20240520-001 到哪里了", "Cancel order ABC-20240520-001"]
+)
 def test_a_number_with_a_wish_is_a_request_of_its_own(text: str) -> None:
     assert not is_follow_up(text)
 

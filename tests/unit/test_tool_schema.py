@@ -48,7 +48,9 @@ def test_an_object_completed_by_branches_is_closed_as_a_whole() -> None:
 
 
 def test_branches_that_only_ask_for_fields_do_not_open_the_object() -> None:
-    schema = closed({"properties": {"a": NAME, "b": NAME}, "anyOf": [{"required": ["a"]}, {"required": ["b"]}]})
+    schema = closed(
+        {"properties": {"a": NAME, "b": NAME}, "anyOf": [{"required": ["a"]}, {"required": ["b"]}]}
+    )
     assert schema["additionalProperties"] is False
     assert compile_schema(schema).is_valid({"a": "1"})
 
@@ -94,10 +96,12 @@ def test_what_strict_mode_cannot_say_is_not_put_so(field: dict[str, Any]) -> Non
 
 FIELDS = st.recursive(
     st.sampled_from([{"type": "string"}, {"type": "integer"}, {"enum": ["a", 1]}, {"type": "boolean"}]),
-    lambda inner: st.builds(lambda field: {"type": "array", "items": field}, inner)
-    | st.builds(
-        lambda fields: {"type": "object", "properties": fields},
-        st.dictionaries(st.sampled_from("abc"), inner, min_size=1),
+    lambda inner: (
+        st.builds(lambda field: {"type": "array", "items": field}, inner)
+        | st.builds(
+            lambda fields: {"type": "object", "properties": fields},
+            st.dictionaries(st.sampled_from("abc"), inner, min_size=1),
+        )
     ),
     max_leaves=6,
 )
