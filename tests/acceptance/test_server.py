@@ -119,7 +119,7 @@ async def test_the_schemas_name_what_studio_edits(client: LangGraphClient) -> No
 
 async def test_an_approval_is_listed_and_settled_by_resuming(client: LangGraphClient, server: Server) -> None:
     thread_id = (await client.threads.create())["thread_id"]
-    state = await client.runs.wait(thread_id, "steward", input=ask("杯子碎了，我要退货"), context=USER)
+    state = await client.runs.wait(thread_id, "steward", input=ask("订单 GHI-20240512-003 的杯子碎了，我要退货，电话 13800138123"), context=USER)
     assert state["__interrupt__"][0]["value"]["action_requests"][0]["name"] == "aftersale_create"
     async with httpx.AsyncClient(base_url=server.url) as http:
         listed = (await http.get("/approvals")).json()["approvals"]
