@@ -12,7 +12,17 @@ import structlog
 from graph.settings import Settings
 from memory.masking import mask
 
-QUIET = ("httpx", "httpx2", "httpcore", "openai", "psycopg", "psycopg.pool", "procrastinate", "langgraph", "matplotlib")
+QUIET = (
+    "httpx",
+    "httpx2",
+    "httpcore",
+    "openai",
+    "psycopg",
+    "psycopg.pool",
+    "procrastinate",
+    "langgraph",
+    "matplotlib",
+)
 """Libraries whose own logs are of use only to whoever debugs them."""
 
 IDENTIFIERS = frozenset(

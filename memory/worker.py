@@ -120,9 +120,7 @@ class Worker:
             with suppress(asyncio.CancelledError):
                 await recovery
 
-    async def drain(  # noqa: ASYNC109 - jobs are cancelled in good order, not by the caller
-        self, timeout: float | None = None, turn_id: str | None = None
-    ) -> bool:
+    async def drain(self, timeout: float | None = None, turn_id: str | None = None) -> bool:
         """Run what is due now, of one turn or of all, also beside a running worker; whether all of it is done.
 
         Not longer than `timeout` seconds; None: as long as it takes. Jobs that a killed worker left are waited for and run.

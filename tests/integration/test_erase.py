@@ -22,7 +22,7 @@ from memory.worker import Worker
 from tests.support.memory import ODD_USERS, ScriptedExtractor, ScriptedSummariser, exchange, item
 
 SETTINGS = MemorySettings(_env_file=None, steward_idle_seconds=0)
-SECRET = "zanzibarblau"  # noqa: S105 - a word that stands nowhere else
+SECRET = "zanzibarblau"
 
 
 def make_worker(database: Database, embedder: LocalEmbedder, extractor: object = None) -> Worker:
