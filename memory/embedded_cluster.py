@@ -117,6 +117,15 @@ class Cluster:
             self.process.wait(timeout=STOP_SECONDS)
         self._remove_traces()
 
+    def abandon(self) -> None:
+        """End a server that cannot be stopped in order, because its files have been removed."""
+        if self.process is not None and self.process.poll() is None:
+            self.process.send_signal(signal.SIGQUIT)
+            try:
+                self.process.wait(timeout=STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+
     def _initialise(self, user: ServerUser | None) -> None:
         """Build the cluster beside its place and move it there whole: a crash leaves nothing half made."""
         for leftover in self.layout.root.glob("data.new*"):
