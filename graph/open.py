@@ -23,9 +23,9 @@ from memory.worker import Worker
 from nodes.business import Business
 from nodes.context import AgentContext
 from nodes.run import Node, Services
-from nodes.state import AgentState
+from nodes.state import AgentState, TurnInput
 
-CompiledGraph = CompiledStateGraph[AgentState, AgentContext, AgentState, AgentState]
+CompiledGraph = CompiledStateGraph[AgentState, AgentContext, TurnInput, AgentState]
 
 RECURSION_LIMIT = 400
 """Super-steps of one turn; far above what the turn's own limits allow."""
