@@ -98,7 +98,7 @@ def _wish(intent: Intent, intents: Sequence[Intent], results: Sequence[ToolResul
     return Wish(
         words=intent.answer_words,
         own=[result.envelope for result in fetched if result.tool not in others],
-        shared=[result.envelope for result in fetched if result.tool in others],
+        fetched=any(result.tool in others for result in fetched),
     )
 
 

@@ -20,6 +20,7 @@ STATES: Mapping[str, StateWords] = {
             "备货中",
             "配货中",
             "待发货",
+            "待揽收",
             "being packed",
             "being prepared",
             "awaiting shipment",

@@ -24,6 +24,12 @@ from nodes.checks.sources import Sources
 from nodes.checks.states import StateClaim, closure, find_states
 from nodes.checks.text import Mention, fold, sentences
 
+_TOGETHER = re.compile(
+    r"一共|总共|合计|加起来|共|都|两|总|in total|altogether|overall|together|both|\ball\b|each", re.IGNORECASE
+)
+_NEAR = 15
+"""Characters from the number of a thing within which words are surely said of it, whatever else is named."""
+
 
 @dataclass(frozen=True)
 class Checked:
@@ -85,7 +91,7 @@ class _Sentence:
         self._sources = sources
         self._reading = read(text, sources.today)
         self._things = [
-            (mention.start, thing)
+            (mention.end, thing)
             for mention in self._reading.identifiers
             if (thing := evidence.thing_of(mention.value.forms)) is not None
         ]
@@ -143,11 +149,15 @@ class _Sentence:
         if len(things) == 1:
             return next(iter(things))
         start, end = _part(self._text, position)
-        beside = {thing for at, thing in self._things if start <= at < end}
+        if _TOGETHER.search(self._text[start:end]):
+            return None
+        beside = {thing for at, thing in self._things if start < at <= end}
         if len(beside) == 1:
             return next(iter(beside))
-        before = [thing for at, thing in self._things if at < position]
-        return before[-1] if before and not beside else None
+        before = [(at, thing) for at, thing in self._things if at <= position]
+        if not before or (beside and position - before[-1][0] > _NEAR):
+            return None
+        return before[-1][1]
 
     def _is_true(self, claim: StateClaim, thing: int | None) -> bool:
         vocabulary = self._sources.states

@@ -18,8 +18,8 @@ class Wish:
     """Any answer holds at least one of them; none: not checked by words."""
     own: Sequence[str] = ()
     """This turn's successful results of tools that no other intent on the list has."""
-    shared: Sequence[str] = ()
-    """Those of its other tools."""
+    fetched: bool = False
+    """Its other tools gave something, which may have been for another intent."""
 
 
 @dataclass(frozen=True)

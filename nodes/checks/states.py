@@ -41,6 +41,7 @@ _TOLD_BACK = re.compile(
     r"|\byou (?:say|said|mention|mentioned|wrote|write|report|reported|told|see|saw)\b",
     re.IGNORECASE,
 )
+_CONTRAST = re.compile(r"但|不过|然而|可是|\b(?:but|however|though|yet)\b", re.IGNORECASE)
 _STILL_OPEN = re.compile(r"(?:之?后|以后|时(?!间)|的话|之?前|吗|么|与否|的(?=[^\s,。;!?]))")
 _CLAUSE = re.compile(r"[,:;!?()\n]|\b(?:but|because|so|and|or|however|though|although|while)\b|但|因为|所以")
 _GAP = {"zh": r"[^,。;!?]{0,12}?", "en": r"(?:[^,.;!?]|(?<=\d)[.,](?=\d)){0,40}?"}
@@ -57,7 +58,7 @@ class StateClaim:
 def find_states(text: str, vocabulary: Mapping[str, StateWords]) -> list[Mention[StateClaim]]:
     """States that one folded sentence asserts or denies."""
     found: list[Mention[StateClaim]] = []
-    if text.rstrip().endswith("?") or _TOLD_BACK.search(text):
+    if text.rstrip().endswith("?"):
         return found
     for mention in sorted(_all(text, vocabulary), key=lambda m: (-len(m.quote), m.start)):
         if not any(mention.start < other.end and other.start < mention.end for other in found):
@@ -132,7 +133,7 @@ def _with_gaps(word: str, language: str) -> str:
 
 def _is_fact(text: str, mention: Mention[StateClaim]) -> bool:
     before = text[: mention.start]
-    if _CONDITION.search(before):
+    if _CONDITION.search(before) or _TOLD_BACK.search(_CONTRAST.split(before)[-1]):
         return False
     clause = _CLAUSE.split(before)[-1]
     if not mention.value.denied and (_OPEN_ZH.search(clause) or _OPEN_EN.search(clause)):
