@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 
+from nodes.checks.amounts import Amount
 from nodes.checks.dates import Day
 from nodes.checks.evidence import Evidence, gather
 from nodes.checks.facts import Fact, FactKind, FactValue
@@ -21,8 +23,9 @@ from nodes.checks.known import Known
 from nodes.checks.missing import missing_fields, unanswered
 from nodes.checks.reading import read
 from nodes.checks.sources import Sources
-from nodes.checks.states import StateClaim, closure, find_states
+from nodes.checks.states import find_states
 from nodes.checks.text import Mention, fold, sentences
+from nodes.checks.vocabulary import StateClaim
 
 _TOGETHER = re.compile(
     r"一共|总共|合计|加起来|共|都|两|总|in total|altogether|overall|together|both|\ball\b|each", re.IGNORECASE
@@ -55,7 +58,8 @@ class Checker:
         faults: list[Fault] = []
         faulty: set[int] = set()
         for position, sentence in enumerate(sentences(fold(draft))):
-            reading = _Sentence(sentence, position, self._evidence, self._sources)
+            told = {fact.value.value for fact in right if isinstance(fact.value, Amount)}
+            reading = _Sentence(sentence, position, self._evidence, self._sources, told)
             for fact, fault in reading.checked():
                 facts.append(fact)
                 if fault is not None:
@@ -84,8 +88,11 @@ def find_faults(draft: str, sources: Sources) -> list[Fault]:
 class _Sentence:
     """One sentence of a draft; `checked` gives its facts, each with its fault, if any."""
 
-    def __init__(self, text: str, position: int, evidence: Evidence, sources: Sources) -> None:
+    def __init__(
+        self, text: str, position: int, evidence: Evidence, sources: Sources, told: Collection[Decimal]
+    ) -> None:
         self._text = text
+        self._told = told
         self._position = position
         self._evidence = evidence
         self._sources = sources
@@ -111,7 +118,7 @@ class _Sentence:
         quoted = self._evidence.written.inexact
         for m in self._reading.amounts:
             fault = None
-            if not knows_amount(m.value, self._known(m.start)):
+            if not knows_amount(m.value, self._known(m.start), self._told):
                 fault = Fault("amount", m.quote)
             elif not m.value.exact and m.value.value not in quoted:
                 fault = Fault("decimals", m.quote)
@@ -131,7 +138,7 @@ class _Sentence:
             yield self._fact("clock", clock, None if right else Fault("date", clock.quote))
 
     def _states(self) -> Iterator[tuple[int, Fact, Fault | None]]:
-        for m in find_states(self._text, self._sources.states):
+        for m in find_states(self._text, self._sources.vocabulary):
             right = self._is_true(m.value, self._subject(m.start))
             yield self._fact("state", m, None if right else Fault("state", m.quote))
 
@@ -160,14 +167,14 @@ class _Sentence:
         return before[-1][1]
 
     def _is_true(self, claim: StateClaim, thing: int | None) -> bool:
-        vocabulary = self._sources.states
-        live = [closure(states, vocabulary) for states in self._evidence.live_states(thing)]
+        vocabulary = self._sources.vocabulary
+        live = [vocabulary.closure(states) for states in self._evidence.live_states(thing)]
         if claim.denied:
             return not live or not all(claim.states & states for states in live)
         if live:
             return any(claim.states & states for states in live)
         told = self._evidence.said.states | self._evidence.written.states
-        return bool(claim.states & closure(told, vocabulary))
+        return bool(claim.states & vocabulary.closure(told))
 
 
 def _part(sentence: str, position: int) -> tuple[int, int]:

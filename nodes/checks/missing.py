@@ -66,7 +66,7 @@ class _DraftFacts:
         self.text = text
         self._sources = sources
         self._reading = read(text, sources.today)
-        self._states = {state for m in find_states(text, sources.states) for state in m.value.states}
+        self._states = {state for m in find_states(text, sources.vocabulary) for state in m.value.states}
         things = {evidence.thing_of(m.value.forms) for m in self._reading.identifiers} - {None}
         self._names = {name for thing in things if thing is not None for name in evidence.things[thing][0]}
 
