@@ -9,8 +9,11 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import socket
+import sys
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +31,7 @@ QUIET = {
     "LANGSMITH_TRACING": "false",
     "LOG_LEVEL": "WARNING",
 }
+PORT = 2024
 DEFAULTS = (
     ("--host", "127.0.0.1"),
     ("--n-jobs-per-worker", "10"),
@@ -66,6 +70,8 @@ def run_server(settings: Settings, options: Sequence[str]) -> None:
         raise ConfigurationError(
             "The server is not installed: `pip install 'steward[server]'` brings the LangGraph dev server."
         )
+    host, port = address(options)
+    _check_port(host, port)
     os.environ.update({name: value for name, value in QUIET.items() if name not in os.environ})
     embedded = EmbeddedPostgres(settings.steward_home) if settings.database_url is None else None
     if embedded:
@@ -73,10 +79,34 @@ def run_server(settings: Settings, options: Sequence[str]) -> None:
         embedded.start()
     try:
         asyncio.run(_check(settings))
+        base = f"http://{host}:{port}"
+        print(f"Steward on {base} · Studio: https://smith.langchain.com/studio/?baseUrl={base}", file=sys.stderr)
         _serve([*options, *missing_defaults(options)], settings)
     finally:
         if embedded:
             embedded.release()
+
+
+def address(options: Sequence[str]) -> tuple[str, int]:
+    """Host and port that the options ask for, else the defaults. Raises ConfigurationError."""
+    found = {"--host": "127.0.0.1", "--port": str(PORT)}
+    words = [word for option in options for word in option.split("=", 1)]
+    found.update({name: value for name, value in pairwise(words) if name in found})
+    if not found["--port"].isascii() or not found["--port"].isdigit():
+        raise ConfigurationError(f"--port takes a number, not {found['--port']!r}.")
+    return found["--host"], int(found["--port"])
+
+
+def _check_port(host: str, port: int) -> None:
+    """The server would quietly take another port."""
+    try:
+        with socket.create_server((host, port), reuse_port=False):
+            return
+    except (OSError, OverflowError) as error:
+        raise ConfigurationError(
+            f"{host}:{port} cannot be listened on ({error.strerror if isinstance(error, OSError) else error}); "
+            "stop what listens there, or choose another with --port."
+        ) from None
 
 
 async def _check(settings: Settings) -> None:

@@ -31,8 +31,12 @@ AGE_WEIGHT = 0.2
 """A memory that has faded altogether keeps the rest of its score."""
 IMPORTANCE_WEIGHT = 0.2
 """Between a memory of no importance and one of the highest."""
-DEFAULT_FLOOR = 0.17
-"""Relevance under which nothing is injected."""
+DEFAULT_FLOOR = 0.4
+"""Fit under which nothing is injected; `bench.floor` measures what it keeps and what it lets through."""
+FLOOR_WITHOUT_VECTOR = 0.5
+"""Share of the floor where the words alone have to reach it."""
+DOUBT = 4.0
+"""Added to the weight of what was asked, so that one rare word in common proves little."""
 GENERAL = "general"
 """The domain that fits every intent."""
 LONGEST_QUESTION = 64
@@ -53,7 +57,7 @@ class RecallRequest:
     """Domain labels of the intent; memories labelled general always qualify. None: no filter."""
     k: int = 5
     floor: float | None = DEFAULT_FLOOR
-    """Least relevance; None: the best k whatever they are worth."""
+    """Least fit; None: the best k whatever they are worth."""
     half_lives: HalfLives = field(default_factory=HalfLives)
 
 
@@ -66,7 +70,7 @@ class Recalled:
     content: str
     score: float
     """What it is ranked by: relevance, neighbours, importance and age."""
-    relevance: float
+    fit: float
     """How well it fits what was said; this is what the floor is compared with."""
     domains: tuple[str, ...]
     type: str
@@ -137,7 +141,9 @@ async def _parameters(embedder: Embedder, request: RecallRequest, thread_id: str
         "any_term": " | ".join(asked),
         "half_lives": Jsonb(request.half_lives.by_type()),
         "floor": request.floor,
+        "floor_without_vector": FLOOR_WITHOUT_VECTOR,
         "candidates": request.k + SPARE_CANDIDATES,
+        "doubt": DOUBT,
         "similarity_weight": SIMILARITY_WEIGHT,
         "neighbour_weight": NEIGHBOUR_WEIGHT,
         "age_weight": AGE_WEIGHT,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import date, time, timedelta
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal
 
@@ -35,12 +35,15 @@ def knows_identifier(identifier: Identifier, known: Known) -> bool:
     return not known.identifiers.isdisjoint(identifier.forms)
 
 
-def knows_amount(amount: Amount, known: Known) -> bool:
-    """A known number, a sum or difference of two known amounts, a total, or a known share of one."""
+def knows_amount(amount: Amount, known: Known, told: Collection[Decimal] = ()) -> bool:
+    """A known number, a sum or difference of two known amounts, a total, or a known share of one.
+
+    `told`: amounts that the draft has already given, and rightly so: what it goes on to compute may rest on them.
+    """
     value = amount.value
     if value in known.numbers or value in known.totals:
         return True
-    bases = known.amounts | known.totals
+    bases = known.amounts | known.totals | set(told)
     if any(value - base in bases or base - value in bases or value + base in bases for base in bases):
         return True
     shares = (

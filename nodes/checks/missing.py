@@ -41,8 +41,8 @@ def _day(value: str) -> date | None:
 def unanswered(draft: str, sources: Sources, evidence: Evidence) -> list[str]:
     """Intents on the list that the draft does not touch on; only where there are several.
 
-    Cautious: one value or word in common with a result that was fetched for the request counts as an answer, and
-    so does the number of the thing that the result is about.
+    Cautious: one value or word in common with a result that was fetched for the request alone counts as an answer,
+    and so does the number of the thing that it is about; with nothing fetched, one of the words of an answer.
     """
     if len(sources.wishes) < 2:
         return []
@@ -54,9 +54,9 @@ def unanswered(draft: str, sources: Sources, evidence: Evidence) -> list[str]:
 def _answers(draft: _DraftFacts, wish: Wish) -> bool:
     if wish.own:
         return draft.touches(wish.own)
-    if not wish.words:
+    if wish.fetched or not wish.words:
         return True
-    return any(fold(word).casefold() in draft.text for word in wish.words) or draft.touches(wish.shared)
+    return any(fold(word).casefold() in draft.text for word in wish.words)
 
 
 class _DraftFacts:
@@ -66,7 +66,7 @@ class _DraftFacts:
         self.text = text
         self._sources = sources
         self._reading = read(text, sources.today)
-        self._states = {state for m in find_states(text, sources.states) for state in m.value.states}
+        self._states = {state for m in find_states(text, sources.vocabulary) for state in m.value.states}
         things = {evidence.thing_of(m.value.forms) for m in self._reading.identifiers} - {None}
         self._names = {name for thing in things if thing is not None for name in evidence.things[thing][0]}
 
