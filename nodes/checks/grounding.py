@@ -54,14 +54,17 @@ def knows_amount(amount: Amount, known: Known, told: Collection[Decimal] = ()) -
     )
 
 
-def knows_date(day: Day, sentence: str, known: Known, today: date) -> bool:
-    """A known day, or one that a known span of time leads to from a known day."""
+def knows_date(day: Day, sentence: str, known: Known) -> bool:
+    """A known day, or, where the sentence speaks of a term, one that a known span leads to from a known day."""
     if day.word and day.word in known.day_words:
         return True
     if not day.dates.isdisjoint(known.days):
         return True
-    bases = known.days if _DEADLINE.search(sentence) else {today}
-    return any(not day.dates.isdisjoint(_after(base, length)) for base in bases for length in known.lengths)
+    if not _DEADLINE.search(sentence):
+        return False
+    return any(
+        not day.dates.isdisjoint(_after(base, length)) for base in known.days for length in known.lengths
+    )
 
 
 def knows_duration(span: Duration, before: str, after: str, known: Known, today: date) -> bool:
