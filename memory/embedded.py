@@ -27,6 +27,7 @@ from memory.embedded_layout import (
     is_free,
     locked,
     open_lock,
+    open_log,
 )
 from memory.errors import DatabaseUnavailable
 
@@ -81,7 +82,7 @@ class EmbeddedPostgres:
         programs = find_programs()
         layout = self.layout
         try:
-            layout.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _make_root(layout)
             with locked(layout.start_lock, seconds=START_SECONDS) as start_lock:
                 self._take_share()
                 if is_free(layout.watch_lock) or is_free(layout.server_lock):
@@ -121,11 +122,19 @@ class EmbeddedPostgres:
         return not is_free(users) and is_free(users, fcntl.LOCK_SH)
 
 
+def _make_root(layout: Layout) -> None:
+    if not layout.root.is_dir():
+        layout.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if os.geteuid() == 0:
+            home = layout.root.parent.stat()
+            os.chown(layout.root, home.st_uid, home.st_gid)
+
+
 def _run_watcher(layout: Layout, programs: Path, start_lock: int) -> None:
     """Start a watcher and wait for its report. It inherits `start.lock`: no second one starts if we die meanwhile."""
     package_root = Path(__file__).resolve().parents[1]
     command = [sys.executable, "-I", "-S", "-c", BOOT, str(package_root)]
-    with layout.log.open("ab") as log:
+    with open_log(layout.log) as log:
         process = subprocess.Popen(
             [*command, str(layout.root), str(programs), str(start_lock)],
             stdin=subprocess.DEVNULL,

@@ -26,6 +26,7 @@ from memory.embedded_layout import (
     Layout,
     is_free,
     open_lock,
+    open_log,
     try_lock,
 )
 from memory.embedded_user import ServerUser, become, choose_user
@@ -78,7 +79,7 @@ class Cluster:
         """Start the server, or adopt one that runs already."""
         until = time.monotonic() + START_SECONDS
         while self.running:
-            if self._status() == "ready" and self.layout.socket_note.exists():
+            if self._status() == "ready" and self._takes_connections():
                 return
             if time.monotonic() > until:
                 raise EmbeddedFault(
@@ -175,7 +176,7 @@ class Cluster:
         shutil.rmtree(self.layout.run, ignore_errors=True)
 
     def _socket_folder(self, user: ServerUser | None) -> Path:
-        """Beside the data where a socket can be there; else (path too long, odd file system) a private temporary one."""
+        """Beside the data where a socket can be; else (path too long, odd file system) a private temporary one."""
         folder = self.layout.run
         folder.mkdir(mode=0o700)
         if not _takes_socket(folder):
@@ -209,7 +210,7 @@ class Cluster:
         log = self.layout.log
         if log.exists() and log.stat().st_size > LOG_BYTES:
             log.unlink()
-        handle = log.open("ab")
+        handle = open_log(log)
         self.log_start = handle.tell()
         return handle
 
@@ -230,6 +231,16 @@ class Cluster:
         with self.layout.log.open("rb") as log:
             log.seek(self.log_start)
             return log.read(LOG_BYTES).decode(errors="replace")
+
+    def _takes_connections(self) -> bool:
+        """Whether somebody listens: after a crash, the pid file still calls a server ready that is no more."""
+        try:
+            folder = self.layout.socket_note.read_text()
+            with socket.socket(socket.AF_UNIX) as client:
+                client.connect(f"{folder}/{SOCKET_NAME}")
+        except OSError:
+            return False
+        return True
 
     def _pid_lines(self) -> list[str]:
         try:

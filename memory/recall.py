@@ -130,21 +130,18 @@ async def _ask(
 async def _parameters(embedder: Embedder, request: RecallRequest, thread_id: str | None) -> dict[str, Any]:
     asked = [tsquery(term) for term in terms(clean_text(request.text))[:LONGEST_QUESTION]]
     domains = None if request.domains is None else [*request.domains, GENERAL]
-    vector = await _vector(embedder, request.text)
-    floor = request.floor
-    if floor is not None and vector is None:
-        floor *= FLOOR_WITHOUT_VECTOR
     return {
         "user_id": request.user_id,
         "thread_id": thread_id,
         "now": request.now,
         "domains": domains,
         "model": embedder.name,
-        "vector": vector,
+        "vector": await _vector(embedder, request.text),
         "terms": asked,
         "any_term": " | ".join(asked),
         "half_lives": Jsonb(request.half_lives.by_type()),
-        "floor": floor,
+        "floor": request.floor,
+        "floor_without_vector": FLOOR_WITHOUT_VECTOR,
         "candidates": request.k + SPARE_CANDIDATES,
         "doubt": DOUBT,
         "similarity_weight": SIMILARITY_WEIGHT,

@@ -122,6 +122,8 @@ class ContextPlan(TypedDict):
     """Estimate by class: instructions, memory, tools, history."""
     cut: list[str]
     """What was left out, in words."""
+    earlier: dict[str, int]
+    """Earlier turns: their `tokens`, and the `limit` at which the oldest are left out."""
     budget: int
     tight: bool
     """Assembled again after the provider reported an overflow."""

@@ -8,8 +8,7 @@
 WITH mine AS MATERIALIZED (
     SELECT id, keywords, source_thread_id, nullif(source_position, 0) AS source_position,
            memory_type, importance, last_confirmed_at,
-           CASE WHEN embedding_model = %(model)s
-                THEN coalesce(1 - (embedding <=> %(vector)s::vector), 0) ELSE 0 END AS similarity
+           CASE WHEN embedding_model = %(model)s THEN 1 - (embedding <=> %(vector)s::vector) END AS similarity
       FROM user_memory
      WHERE user_id = %(user_id)s
        AND superseded_by IS NULL
@@ -17,7 +16,8 @@ WITH mine AS MATERIALIZED (
        AND (%(domains)s::text[] IS NULL OR domains && %(domains)s::text[] OR domains = '{}')
 ),
 size AS (
-    SELECT count(*) AS memories, nullif(avg(length(keywords)), 0) AS words FROM mine
+    -- a user of few memories is treated as one of fifty: what is rare cannot be told from less
+    SELECT greatest(count(*), 50) AS memories, nullif(avg(length(keywords)), 0) AS words FROM mine
 ),
 hit AS MATERIALIZED (
     SELECT mine.id, term.number
@@ -49,15 +49,15 @@ matched AS (
 ),
 relevant AS (
     SELECT matched.*,
-           coalesce(found / asked.all, 0) + %(similarity_weight)s * similarity AS relevance,
-           coalesce(found / (asked.all + %(doubt)s), 0) + similarity AS fit
+           coalesce(found / asked.all, 0) + %(similarity_weight)s * coalesce(similarity, 0) AS relevance,
+           coalesce(found / (asked.all + %(doubt)s), 0) + coalesce(similarity, 0) AS fit
       FROM matched
      CROSS JOIN asked
      ORDER BY relevance DESC
      LIMIT 200
 ),
 ranked AS (
-    SELECT id, fit,
+    SELECT id, fit, similarity,
            (relevance + %(neighbour_weight)s
                 * (coalesce(max(relevance) OVER before, 0) + coalesce(max(relevance) OVER after, 0)))
            * (1 - %(age_weight)s + %(age_weight)s * power(0.5::float8,
@@ -70,7 +70,8 @@ ranked AS (
 ),
 recalled AS (
     SELECT * FROM ranked
-     WHERE %(floor)s::float8 IS NULL OR fit >= %(floor)s
+     WHERE %(floor)s::float8 IS NULL
+        OR fit >= %(floor)s * CASE WHEN similarity IS NULL THEN %(floor_without_vector)s ELSE 1 END
      ORDER BY score DESC
      LIMIT %(candidates)s
 ),

@@ -15,7 +15,14 @@ import pytest
 from langgraph_sdk import get_client
 from langgraph_sdk.client import LangGraphClient
 
-from tests.support.model_replies import Reply, Request, extractor_reply, reviewer_reply, router_reply, tool_call
+from tests.support.model_replies import (
+    Reply,
+    Request,
+    extractor_reply,
+    reviewer_reply,
+    router_reply,
+    tool_call,
+)
 from tests.support.model_server import ModelServer, role_of
 from tests.support.processes import Server, Steward
 
