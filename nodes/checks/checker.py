@@ -127,7 +127,7 @@ class _Sentence:
     def _times(self) -> Iterator[tuple[int, Fact, Fault | None]]:
         today = self._sources.today
         for day in self._reading.dates:
-            right = knows_date(day.value, self._text, self._known(day.start))
+            right = knows_date(day.value, self._text, self._known(day.start), today)
             yield self._fact("date", day, None if right else Fault("date", day.quote))
         for span in self._reading.durations:
             before, after = self._text[: span.start], self._text[span.end :]
