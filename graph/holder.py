@@ -20,6 +20,7 @@ from graph.settings import Settings
 from memory.business_state import BusinessState
 from memory.database import Database, open_database
 from memory.embeddings import make_embedder
+from memory.knowledge import KnowledgeBase, read_documents
 from memory.migrate import migrate
 from memory.queue import MemoryQueue
 from nodes.business import Business
@@ -67,13 +68,16 @@ class Holder:
 
 @asynccontextmanager
 async def open_services(settings: Settings, business: Business) -> AsyncIterator[Services]:
-    """Database (migrated), embedder, models and tool engine of a business, closed at the end.
+    """Database (migrated), documents, embedder, models and tool engine of a business, closed at the end.
 
     What takes long to load (embedder, classifier, the client of the endpoint) loads behind this.
     """
     async with open_database(settings) as database:
         await migrate(database, migration_folders(business))
         services = make_services(settings, business, database)
+        if business.documents:
+            documents = await read_documents(business.documents)
+            await KnowledgeBase(database, services.embedder).ingest(documents)
         warming = asyncio.create_task(_warm(services), name="steward warm-up")
         try:
             yield services
@@ -97,7 +101,9 @@ def make_services(settings: Settings, business: Business, database: Database) ->
     usage = UsageLedger(database, settings)
     compactor = make_compactor(models, settings.timeout("compactor"))
     registry = ToolRegistry(business.tools(settings))
-    engine = ToolEngine(registry, database, settings, BusinessState(database), compactor)
+    knowledge = KnowledgeBase(database, embedder) if business.documents else None
+    state = BusinessState(database, embedder)
+    engine = ToolEngine(registry, database, settings, state, compactor, knowledge)
     local = settings.steward_local_router == "on" and settings.steward_routing == "on"
     return Services(
         settings=settings,

@@ -18,7 +18,7 @@ from uuid import UUID
 
 from pydantic import BaseModel
 
-JsonValue = None | bool | int | float | str | list["JsonValue"] | dict[str, "JsonValue"]
+JsonValue = bool | int | float | str | list["JsonValue"] | dict[str, "JsonValue"] | None
 
 LARGEST_INTEGER = 2**63 - 1
 """What a checkpoint and a bigint hold."""

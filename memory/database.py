@@ -44,9 +44,9 @@ class Database:
     """A pool of autocommit connections with dict rows. Belongs to one event loop.
 
     `size` is the most connections at once; a pool of one is enough for everything here, since nothing takes a second
-    connection while it holds one. `wait_seconds` is how long a call waits for a free connection, `start_seconds` how
-    long opening waits for a server that is just coming up. `pgbouncer` leaves out what transaction pooling cannot carry: prepared statements
-    and session settings. `statement_seconds` ends a statement that takes longer.
+    connection while it holds one. `pgbouncer` leaves out what transaction pooling cannot carry: prepared statements
+    and session settings. `statement_seconds` ends a statement that takes longer, `wait_seconds` is how long a call
+    waits for a free connection, `start_seconds` how long opening waits for a server that is just coming up.
 
         async with Database(url) as database:
             rows = await database.fetch("SELECT 1 AS one")
@@ -189,7 +189,8 @@ async def open_database(
         ) as database:
             yield database
         return
-    server = EmbeddedPostgres(settings.steward_home)
+    # In a thread, like start and release: finding out where the home is reads folders.
+    server = await asyncio.to_thread(EmbeddedPostgres, settings.steward_home)
     try:
         url = await asyncio.to_thread(server.start)
         async with _from_settings(url, settings, start_seconds) as database:

@@ -87,7 +87,9 @@ def _read(state: AgentState, run: Run, plan: ContextPlan, reply: ModelReply, mes
     if not call_ids(message):
         message = read_text_calls(message, registry, offered) or message
     if not offered:
-        message = AIMessage(without_calls(message.text, registry, registry.business_names))
+        message = AIMessage(
+            without_calls(message.text, registry, [*registry.business_names, *registry.engine_names])
+        )
     return message.model_copy(update={"id": message_id})
 
 

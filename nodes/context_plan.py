@@ -88,8 +88,8 @@ def plan_context(parts: Parts, *, budget: int, count: Count, tight: bool = False
     schemas = count(parts.schemas)
     memory = count(parts.summary) + count(parts.background) + FRAME
     room = max(budget - instructions - schemas - memory, STUB_TOKENS)
-    share = HISTORY_SHARE / 2 if tight else HISTORY_SHARE
-    kept = _keep_history(earlier, parts, sizes, int(room * share), cut)
+    limit = int(room * (HISTORY_SHARE / 2 if tight else HISTORY_SHARE))
+    kept = _keep_history(earlier, parts, sizes, limit, cut)
     history = sum(sizes.all(group.messages) for group in kept)
     shortened = _shorten_turn(latest, parts.shortened, sizes, room - history, cut)
     turn = sum(min(sizes.of(m), shortened.get(m.id or "", sizes.of(m))) for m in latest.messages)
@@ -109,6 +109,7 @@ def plan_context(parts: Parts, *, budget: int, count: Count, tight: bool = False
             "history": history + turn - results,
         },
         "cut": cut,
+        "earlier": {"tokens": history, "limit": limit},
         "budget": budget,
         "tight": tight,
         "notice": "",

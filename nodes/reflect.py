@@ -27,7 +27,7 @@ async def reflect(state: AgentState, run: Run) -> AgentState:
     played = await play_round(state, run, draft.text, ends_at)
     review = _review(played, before["rounds"] + 1 if before else 1, started_at, ends_at, run)
     log.info(
-        "draft reviewed", **{name: review[name] for name in ("rounds", "verdict", "findings", "objection")}
+        "draft reviewed", round=review["rounds"], verdict=review["verdict"], findings=len(review["findings"])
     )
     update: AgentState = {**_booked(state, run, played.bookings), "review": review}
     if not review["done"]:

@@ -74,7 +74,7 @@ async def _with_verdict(case: _Case, answer: ReviewerAnswer, bookings: Sequence[
     if answer.verdict == "ORIGINAL_ANSWER" or revision == case.draft.strip():
         return ReviewRound(case.draft, "ORIGINAL_ANSWER", case.findings, answer.problems, bookings=bookings)
     revised = await asyncio.to_thread(case.checker.check, revision)
-    against = objection(case.checked, revised, answer.problems, case.sources.states)
+    against = objection(case.checked, revised, answer.problems, case.sources.vocabulary)
     if case.changes_language(revision):
         against = "It is not in the customer's language."
     if against:
@@ -95,7 +95,7 @@ async def _without_reviewer(case: _Case, ends_at: float, bookings: list[Booking]
     if text is None or case.changes_language(text):
         return kept
     corrected = await asyncio.to_thread(case.checker.check, text)
-    if not corrects(case.checked, corrected, case.sources.states):
+    if not corrects(case.checked, corrected, case.sources.vocabulary):
         return kept
     return ReviewRound(text, "corrected", case.findings, bookings=bookings)
 

@@ -16,6 +16,8 @@ from nodes.state import AgentState
 
 KNOWLEDGE = "knowledge_search"
 """The tool whose results are documents: they say what holds in general, not how an order stands."""
+EARLIER_RESULTS = 40
+"""Of earlier turns, that a draft may still draw on; what is older stands in the summary."""
 
 
 @dataclass(frozen=True)
@@ -52,14 +54,14 @@ def review_sources(state: AgentState, run: Run) -> Sources:
         now=run.now(),
         timezone=state["turn"]["timezone"],
         results=[result.envelope for result in live if result.fresh],
-        earlier_results=[result.envelope for result in live if not result.fresh],
+        earlier_results=[result.envelope for result in live if not result.fresh][-EARLIER_RESULTS:],
         user_texts=user_texts(state["messages"]),
         memories=memories(state),
         documents=[text for r in results if r.tool == KNOWLEDGE for text in _strings(_parsed(r.envelope))],
         instructions=[run.business.instructions, *(intent.instructions for intent in intents)],
         states=run.business.states,
         required=dict(_required(intents, live)),
-        wishes={intent.name: _wish(intent, intents, live) for intent in intents},
+        wishes={intent.name: _wish(intent, intents, results) for intent in intents},
     )
 
 
@@ -98,7 +100,7 @@ def _wish(intent: Intent, intents: Sequence[Intent], results: Sequence[ToolResul
     return Wish(
         words=intent.answer_words,
         own=[result.envelope for result in fetched if result.tool not in others],
-        shared=[result.envelope for result in fetched if result.tool in others],
+        fetched=any(result.tool in others for result in fetched),
     )
 
 

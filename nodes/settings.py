@@ -19,7 +19,7 @@ class NodeSettings(ToolSettings):
 
     steward_chat_model: str = "gpt-5-mini"
     steward_small_model: str | None = Field(
-        None, description="Default of the next five; none: the chat model."
+        default=None, description="Default of the next five; none: the chat model."
     )
     steward_router_model: str | None = None
     steward_reviewer_model: str | None = None

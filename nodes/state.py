@@ -6,11 +6,12 @@ reset by `begin_turn` (see `fresh_turn`).
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypedDict
+from typing import Annotated, Any, Literal
 
 from langchain_core.messages import AnyMessage
 from langgraph.channels.delta import DeltaChannel
 from langgraph.graph.message import _messages_delta_reducer
+from typing_extensions import TypedDict
 
 from tools.approval import ApprovalRequest
 from tools.calls import Decision
@@ -121,6 +122,8 @@ class ContextPlan(TypedDict):
     """Estimate by class: instructions, memory, tools, history."""
     cut: list[str]
     """What was left out, in words."""
+    earlier: dict[str, int]
+    """Earlier turns: their `tokens`, and the `limit` at which the oldest are left out."""
     budget: int
     tight: bool
     """Assembled again after the provider reported an overflow."""
@@ -172,9 +175,18 @@ class Usage(TypedDict):
     by_role: dict[str, int]
 
 
+Messages = Annotated[list[AnyMessage], DeltaChannel(_messages_delta_reducer, snapshot_frequency=200)]
+
+
+class TurnInput(TypedDict):
+    """What a caller brings to a turn: the customer's message. The rest of the state is the graph's own."""
+
+    messages: Messages
+
+
 class AgentState(TypedDict, total=False):
     # the conversation
-    messages: Annotated[list[AnyMessage], DeltaChannel(_messages_delta_reducer, snapshot_frequency=200)]
+    messages: Messages
     # what outlives a turn
     session: SessionView
     clarification: Clarification | None

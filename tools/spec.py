@@ -7,13 +7,15 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
+from typing_extensions import TypeAliasType
+
 if TYPE_CHECKING:
     from memory.business_state import BusinessState
     from memory.database import Database
     from tools.knowledge import Knowledge
     from tools.problems import FieldProblem
 
-JSON = None | bool | int | float | str | list["JSON"] | dict[str, "JSON"]
+JSON = TypeAliasType("JSON", "None | bool | int | float | str | list[JSON] | dict[str, JSON]")
 Arguments = dict[str, JSON]
 Effect = Literal["read", "write"]
 Approver = Literal["customer", "staff"]

@@ -126,7 +126,8 @@ def _latest_customer_message(messages: Sequence[BaseMessage]) -> int | None:
     """Index of the message being answered: the last of the customer's, leaving a closing notice aside."""
     humans = [i for i, message in enumerate(messages) if isinstance(message, HumanMessage)]
     spoken = [i for i in humans if _customer_words(messages[i].text)[0]]
-    return (spoken or humans or [None])[-1]
+    candidates = spoken or humans
+    return candidates[-1] if candidates else None
 
 
 def _customer_words(text: str) -> tuple[str, str]:

@@ -20,6 +20,7 @@ STATES: Mapping[str, StateWords] = {
             "备货中",
             "配货中",
             "待发货",
+            "待揽收",
             "being packed",
             "being prepared",
             "awaiting shipment",
@@ -32,7 +33,11 @@ STATES: Mapping[str, StateWords] = {
     ),
     "delivered": StateWords(("已签收", "已送达", "已妥投", "delivered"), implies=("shipped",)),
     "completed": StateWords(
-        ("订单已完成", "交易已完成", "交易成功", "completed"), implies=("delivered", "shipped", "paid")
+        (
+            *("订单已完成", "交易已完成", "交易成功"),
+            *("order … is completed", "order … was completed", "order … has been completed"),
+        ),
+        implies=("delivered", "shipped", "paid"),
     ),
     "cancelled": StateWords(("已取消", "cancelled", "canceled")),
     "refunding": StateWords(
@@ -156,7 +161,7 @@ STATES: Mapping[str, StateWords] = {
         ),
         implies=("open", "settled"),
     ),
-    "settled": StateWords(("售后已完成", "completed")),
+    "settled": StateWords(("售后已完成", "exchange … completed", "repair … completed")),
     "rejected": StateWords(
         (
             "已驳回",

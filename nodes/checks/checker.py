@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 
+from nodes.checks.amounts import Amount
 from nodes.checks.dates import Day
 from nodes.checks.evidence import Evidence, gather
 from nodes.checks.facts import Fact, FactKind, FactValue
@@ -21,8 +23,15 @@ from nodes.checks.known import Known
 from nodes.checks.missing import missing_fields, unanswered
 from nodes.checks.reading import read
 from nodes.checks.sources import Sources
-from nodes.checks.states import StateClaim, closure, find_states
+from nodes.checks.states import find_states
 from nodes.checks.text import Mention, fold, sentences
+from nodes.checks.vocabulary import StateClaim
+
+_TOGETHER = re.compile(
+    r"一共|总共|合计|加起来|共|都|两|总|in total|altogether|overall|together|both|\ball\b|each", re.IGNORECASE
+)
+_NEAR = 15
+"""Characters from the number of a thing within which words are surely said of it, whatever else is named."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +58,8 @@ class Checker:
         faults: list[Fault] = []
         faulty: set[int] = set()
         for position, sentence in enumerate(sentences(fold(draft))):
-            reading = _Sentence(sentence, position, self._evidence, self._sources)
+            told = {fact.value.value for fact in right if isinstance(fact.value, Amount)}
+            reading = _Sentence(sentence, position, self._evidence, self._sources, told)
             for fact, fault in reading.checked():
                 facts.append(fact)
                 if fault is not None:
@@ -78,14 +88,17 @@ def find_faults(draft: str, sources: Sources) -> list[Fault]:
 class _Sentence:
     """One sentence of a draft; `checked` gives its facts, each with its fault, if any."""
 
-    def __init__(self, text: str, position: int, evidence: Evidence, sources: Sources) -> None:
+    def __init__(
+        self, text: str, position: int, evidence: Evidence, sources: Sources, told: Collection[Decimal]
+    ) -> None:
         self._text = text
+        self._told = told
         self._position = position
         self._evidence = evidence
         self._sources = sources
         self._reading = read(text, sources.today)
         self._things = [
-            (mention.start, thing)
+            (mention.end, thing)
             for mention in self._reading.identifiers
             if (thing := evidence.thing_of(mention.value.forms)) is not None
         ]
@@ -105,7 +118,7 @@ class _Sentence:
         quoted = self._evidence.written.inexact
         for m in self._reading.amounts:
             fault = None
-            if not knows_amount(m.value, self._known(m.start)):
+            if not knows_amount(m.value, self._known(m.start), self._told):
                 fault = Fault("amount", m.quote)
             elif not m.value.exact and m.value.value not in quoted:
                 fault = Fault("decimals", m.quote)
@@ -125,7 +138,7 @@ class _Sentence:
             yield self._fact("clock", clock, None if right else Fault("date", clock.quote))
 
     def _states(self) -> Iterator[tuple[int, Fact, Fault | None]]:
-        for m in find_states(self._text, self._sources.states):
+        for m in find_states(self._text, self._sources.vocabulary):
             right = self._is_true(m.value, self._subject(m.start))
             yield self._fact("state", m, None if right else Fault("state", m.quote))
 
@@ -143,21 +156,25 @@ class _Sentence:
         if len(things) == 1:
             return next(iter(things))
         start, end = _part(self._text, position)
-        beside = {thing for at, thing in self._things if start <= at < end}
+        if _TOGETHER.search(self._text[start:end]):
+            return None
+        beside = {thing for at, thing in self._things if start < at <= end}
         if len(beside) == 1:
             return next(iter(beside))
-        before = [thing for at, thing in self._things if at < position]
-        return before[-1] if before and not beside else None
+        before = [(at, thing) for at, thing in self._things if at <= position]
+        if not before or (beside and position - before[-1][0] > _NEAR):
+            return None
+        return before[-1][1]
 
     def _is_true(self, claim: StateClaim, thing: int | None) -> bool:
-        vocabulary = self._sources.states
-        live = [closure(states, vocabulary) for states in self._evidence.live_states(thing)]
+        vocabulary = self._sources.vocabulary
+        live = [vocabulary.closure(states) for states in self._evidence.live_states(thing)]
         if claim.denied:
             return not live or not all(claim.states & states for states in live)
         if live:
             return any(claim.states & states for states in live)
         told = self._evidence.said.states | self._evidence.written.states
-        return bool(claim.states & closure(told, vocabulary))
+        return bool(claim.states & vocabulary.closure(told))
 
 
 def _part(sentence: str, position: int) -> tuple[int, int]:

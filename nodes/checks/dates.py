@@ -22,10 +22,10 @@ _AFTER = rf"(?:\s*\(?(?P<weekday_after>{_WEEKDAY_ZH}|{_WEEKDAY_EN}\b)\)?)?"
 _CALENDAR = tuple(
     re.compile(_BEFORE + pattern + _AFTER, FLAGS)
     for pattern in (
-        r"(?<![\w\-/])(?P<year>20\d\d)(?P<sep>[-/.])(?P<month>\d{1,2})(?P=sep)(?P<day>\d{1,2})(?![\d\-])(?:T(?=\d))?",
-        r"(?:(?P<year>20\d\d)\s*年\s*)?(?<![\d.])(?P<month>\d{1,2})\s*月\s*(?P<day>\d{1,2})\s*[日号]?",
-        rf"\b{_MONTH}\s+(?:the\s+)?(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:\d)(?:,?\s+(?P<year>20\d\d)\b)?",
-        rf"(?<![\w\-])(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}(?![A-Za-z])(?:,?\s+(?P<year>20\d\d)\b)?",
+        r"(?<![\w\-/])(?P<year>(?:19|20)\d\d)(?P<sep>[-/.])(?P<month>\d{1,2})(?P=sep)(?P<day>\d{1,2})(?![\d\-])(?:T(?=\d))?",
+        r"(?:(?P<year>(?:19|20)\d\d)\s*年\s*)?(?<![\d.])(?P<month>\d{1,2})\s*月\s*(?P<day>\d{1,2})\s*[日号]?",
+        rf"\b{_MONTH}\s+(?:the\s+)?(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:\d)(?:,?\s+(?P<year>(?:19|20)\d\d)\b)?",
+        rf"(?<![\w\-])(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}(?![A-Za-z])(?:,?\s+(?P<year>(?:19|20)\d\d)\b)?",
         r"(?<![\w\-/.])(?!24/7)(?P<month>\d{1,2})/(?P<day>\d{1,2})(?![\w/%])",
     )
 )

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import time
 from typing import Literal
 
-from nodes.business import StateWords
 from nodes.checks.amounts import Amount
 from nodes.checks.dates import Day
 from nodes.checks.durations import Duration
 from nodes.checks.identifiers import Identifier
-from nodes.checks.states import StateClaim, closure
+from nodes.checks.vocabulary import StateClaim, StateVocabulary
 
 FactKind = Literal["identifier", "amount", "date", "duration", "clock", "state"]
 FactValue = Identifier | Amount | Day | Duration | time | StateClaim
@@ -29,7 +27,7 @@ class Fact:
     """Position of the sentence that it stands in."""
 
 
-def says_the_same(kept: Fact, fact: Fact, vocabulary: Mapping[str, StateWords]) -> bool:
+def says_the_same(kept: Fact, fact: Fact, vocabulary: StateVocabulary) -> bool:
     """Whether `kept` states what `fact` states, in whatever words: 明天 for 5月28日, delivered for shipped."""
     match kept.value, fact.value:
         case Identifier() as left, Identifier() as right:
@@ -43,7 +41,7 @@ def says_the_same(kept: Fact, fact: Fact, vocabulary: Mapping[str, StateWords]) 
         case time() as left, time() as right:
             return left.minute == right.minute and left.hour % 12 == right.hour % 12
         case StateClaim() as left, StateClaim() as right:
-            implied = closure(left.states, vocabulary)
+            implied = vocabulary.closure(left.states)
             return left.denied == right.denied and not implied.isdisjoint(right.states)
     return False
 

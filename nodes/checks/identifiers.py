@@ -19,7 +19,7 @@ _LABELLED = re.compile(
     FLAGS,
 )
 _TAIL = re.compile(
-    r"(?:尾号|后[三四五六34-6]位|ending (?:in|with))\s*(?:为|是)?\s*:?\s*(?P<token>\d{2,6})", FLAGS
+    r"(?:尾号|后[三四五六34-6]位|ending (?:in|with))\s*(?:为|是)?\s*:?\s*(?P<token>\d{2,12})", FLAGS
 )
 _MEASURE = re.compile(r"\d+[A-Za-z]{1,4}|\d+[xX*]\d+\w*|\d+(?:st|nd|rd|th)", FLAGS)
 _EXAMPLE = re.compile(r"(?:例如|比如|形如|格式|如|e\.g\.|for example|such as)[^。.]{0,8}$", FLAGS)

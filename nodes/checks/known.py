@@ -14,8 +14,9 @@ from nodes.checks.durations import Length, Unit
 from nodes.checks.reading import read
 from nodes.checks.records import Leaf, Record
 from nodes.checks.sources import Sources
-from nodes.checks.states import StateClaim, find_states, named_states
+from nodes.checks.states import find_states
 from nodes.checks.text import compact, fold, sentences
+from nodes.checks.vocabulary import StateClaim
 
 _MONEY = re.compile(
     r"amount|total|price|fee|cost|paid|pay|refund|discount|balance|shipping|credit|value|sum|money|金额|价|费",
@@ -51,7 +52,7 @@ class Known:
     day_words: set[str] = field(default_factory=set)
     lengths: set[Length] = field(default_factory=set)
     spans: set[tuple[Length, Length]] = field(default_factory=set)
-    """Lengths that are given as a range: 3 to 5 working days."""
+    """From the shorter to the longer end; both the same where it is no range."""
     clocks: set[time] = field(default_factory=set)
     states: set[str] = field(default_factory=set)
 
@@ -109,10 +110,10 @@ def _add_text(known: Known, text: str, sources: Sources) -> None:
         else:
             known.days |= mention.value.dates
     known.lengths |= {end for m in reading.durations for end in m.value.ends}
-    known.spans |= {m.value.ends for m in reading.durations if m.value.low != m.value.high}
+    known.spans |= {m.value.ends for m in reading.durations}
     known.clocks |= {m.value for m in reading.clocks}
     for sentence in sentences(text):
-        known.states |= _asserted(m.value for m in find_states(sentence, sources.states))
+        known.states |= _asserted(m.value for m in find_states(sentence, sources.vocabulary))
 
 
 def _asserted(claims: Iterable[StateClaim]) -> set[str]:
@@ -121,23 +122,24 @@ def _asserted(claims: Iterable[StateClaim]) -> set[str]:
 
 def _add_leaf(known: Known, leaf: Leaf, sources: Sources) -> None:
     if isinstance(leaf.value, bool):
-        known.states |= named_states(leaf.key, sources.states) if leaf.value else set()
+        if leaf.value:
+            known.states |= sources.vocabulary.named(leaf.key)
         return
     happened = _HAPPENED.fullmatch(leaf.key)
     if happened:
-        known.states |= named_states(happened["state"], sources.states)
+        known.states |= sources.vocabulary.named(happened["state"])
     if isinstance(leaf.value, str):
-        _add_string(known, leaf.key, leaf.value, sources)
+        _add_string(known, leaf.path, leaf.value, sources)
     else:
-        _add_number(known, leaf.key, Decimal(str(leaf.value)))
+        _add_number(known, leaf.path, Decimal(str(leaf.value)))
         known.identifiers.add(str(leaf.value))
 
 
-def _add_string(known: Known, key: str, value: str, sources: Sources) -> None:
+def _add_string(known: Known, path: str, value: str, sources: Sources) -> None:
     text = fold(value)
     if len(text) <= _NAME_LENGTH:
-        known.identifiers.add(compact(text))
-    known.states |= named_states(text, sources.states)
+        known.identifiers |= {compact(text), *(compact(part) for part in text.split("_") if len(part) >= 6)}
+    known.states |= sources.vocabulary.named(text)
     moment = _moment(text)
     if moment:
         local = moment.astimezone(sources.zone) if moment.tzinfo else moment
@@ -147,15 +149,16 @@ def _add_string(known: Known, key: str, value: str, sources: Sources) -> None:
         return
     number = decimal_of(text)
     if number is not None:
-        _add_number(known, key, number)
+        _add_number(known, path, number)
     _add_text(known, text, sources)
 
 
-def _add_number(known: Known, key: str, number: Decimal) -> None:
+def _add_number(known: Known, path: str, number: Decimal) -> None:
+    key = path.rpartition(".")[2]
     if _MINOR_UNITS.search(key):
         number /= 100
     known.numbers.add(number)
-    if _MONEY.search(key) or _MINOR_UNITS.search(key):
+    if _MONEY.search(path) or _MINOR_UNITS.search(key):
         known.amounts.add(number)
     for pattern, unit in _SPAN_KEYS:
         if pattern.search(key) and number == int(number):
@@ -170,13 +173,13 @@ def _add_totals(known: Known, record: Record) -> None:
     for leaf in record.leaves:
         number = None if isinstance(leaf.value, bool) else decimal_of(str(leaf.value))
         if number is not None:
-            objects[leaf.parent].append((leaf.key, number))
-            if _MONEY.search(leaf.key):
-                fields[leaf.key].append(number)
+            objects[leaf.parent].append((leaf.path, number))
+            if _MONEY.search(leaf.path):
+                fields[leaf.path].append(number)
     lines = []
     for values in objects.values():
-        counts = [int(n) for key, n in values if _QUANTITY.search(key) and n == int(n) and 0 < n < 100]
-        prices = [n for key, n in values if _MONEY.search(key)]
+        counts = [int(n) for path, n in values if _QUANTITY.search(path) and n == int(n) and 0 < n < 100]
+        prices = [n for path, n in values if _MONEY.search(path) and not _QUANTITY.search(path)]
         # A customer may keep some of what they bought, so fewer than all count too.
         known.totals |= {n * price for count in counts for n in range(1, count + 1) for price in prices}
         if counts and prices:

@@ -41,8 +41,8 @@ def _day(value: str) -> date | None:
 def unanswered(draft: str, sources: Sources, evidence: Evidence) -> list[str]:
     """Intents on the list that the draft does not touch on; only where there are several.
 
-    Cautious: one value or word in common with a result that was fetched for the request counts as an answer, and
-    so does the number of the thing that the result is about.
+    Cautious: one value or word in common with a result that was fetched for the request alone counts as an answer,
+    and so does the number of the thing that it is about; with nothing fetched, one of the words of an answer.
     """
     if len(sources.wishes) < 2:
         return []
@@ -54,9 +54,9 @@ def unanswered(draft: str, sources: Sources, evidence: Evidence) -> list[str]:
 def _answers(draft: _DraftFacts, wish: Wish) -> bool:
     if wish.own:
         return draft.touches(wish.own)
-    if not wish.words:
+    if wish.fetched or not wish.words:
         return True
-    return any(fold(word).casefold() in draft.text for word in wish.words) or draft.touches(wish.shared)
+    return any(fold(word).casefold() in draft.text for word in wish.words)
 
 
 class _DraftFacts:
@@ -65,8 +65,9 @@ class _DraftFacts:
     def __init__(self, text: str, sources: Sources, evidence: Evidence) -> None:
         self.text = text
         self._sources = sources
+        self._terms = _terms(text)
         self._reading = read(text, sources.today)
-        self._states = {state for m in find_states(text, sources.states) for state in m.value.states}
+        self._states = {state for m in find_states(text, sources.vocabulary) for state in m.value.states}
         things = {evidence.thing_of(m.value.forms) for m in self._reading.identifiers} - {None}
         self._names = {name for thing in things if thing is not None for name in evidence.things[thing][0]}
 
@@ -83,7 +84,7 @@ class _DraftFacts:
             any(m.value.value in known.numbers for m in reading.amounts)
             or any(not m.value.dates.isdisjoint(known.days) for m in reading.dates)
             or bool(self._states & known.states)
-            or any(term in self.text for leaf in record.leaves for term in _terms(leaf.value))
+            or any(not self._terms.isdisjoint(_terms(leaf.value)) for leaf in record.leaves)
         )
 
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
-from nodes.business import StateWords
 from nodes.checks.checker import Checked
 from nodes.checks.facts import Fact, says_the_same
 from nodes.checks.faults import hard_faults
 from nodes.checks.text import fold
+from nodes.checks.vocabulary import StateVocabulary
 
 
 def objection(
-    draft: Checked, revision: Checked, problems: Sequence[str], vocabulary: Mapping[str, StateWords]
+    draft: Checked, revision: Checked, problems: Sequence[str], vocabulary: StateVocabulary
 ) -> str | None:
     """Why the revision is not taken, in a sentence for the reviewer; None where it may be.
 
@@ -30,7 +30,7 @@ def objection(
     return None
 
 
-def corrects(draft: Checked, correction: Checked, vocabulary: Mapping[str, StateWords]) -> bool:
+def corrects(draft: Checked, correction: Checked, vocabulary: StateVocabulary) -> bool:
     """Whether a correction has fewer hard faults, none of them new, and keeps what stood beside no fault."""
     before, after = hard_faults(draft.faults), hard_faults(correction.faults)
     if len(after) >= len(before) or not set(after) <= set(before):
@@ -38,11 +38,11 @@ def corrects(draft: Checked, correction: Checked, vocabulary: Mapping[str, State
     return all(fact.sentence in draft.faulty_sentences for fact in _dropped(draft, correction, vocabulary))
 
 
-def _dropped(draft: Checked, revision: Checked, vocabulary: Mapping[str, StateWords]) -> list[Fact]:
+def _dropped(draft: Checked, revision: Checked, vocabulary: StateVocabulary) -> list[Fact]:
     return [fact for fact in draft.right if not _stands_in(fact, revision.facts, vocabulary)]
 
 
-def _stands_in(fact: Fact, facts: Iterable[Fact], vocabulary: Mapping[str, StateWords]) -> bool:
+def _stands_in(fact: Fact, facts: Iterable[Fact], vocabulary: StateVocabulary) -> bool:
     return any(other.kind == fact.kind and says_the_same(other, fact, vocabulary) for other in facts)
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from functools import cached_property
 from zoneinfo import ZoneInfo
 
 from nodes.business import StateWords
+from nodes.checks.vocabulary import StateVocabulary
 
 
 @dataclass(frozen=True)
@@ -18,8 +20,8 @@ class Wish:
     """Any answer holds at least one of them; none: not checked by words."""
     own: Sequence[str] = ()
     """This turn's successful results of tools that no other intent on the list has."""
-    shared: Sequence[str] = ()
-    """Those of its other tools."""
+    fetched: bool = False
+    """Its other tools gave something, which may have been for another intent."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,10 @@ class Sources:
     @property
     def zone(self) -> ZoneInfo:
         return ZoneInfo(self.timezone)
+
+    @cached_property
+    def vocabulary(self) -> StateVocabulary:
+        return StateVocabulary(self.states)
 
     @property
     def today(self) -> date:

@@ -37,10 +37,14 @@ async def test_rows_are_dicts_and_statements_commit_by_themselves(database: Data
 
 async def test_a_transaction_is_undone_by_any_exception(database: Database) -> None:
     await database.execute("CREATE TABLE item (id int)")
-    with pytest.raises(ValueError, match="stop"):
+
+    async def stopped() -> None:
         async with database.transaction() as connection:
             await connection.execute("INSERT INTO item VALUES (1)")
             raise ValueError("stop")
+
+    with pytest.raises(ValueError, match="stop"):
+        await stopped()
     async with database.transaction() as connection:
         await connection.execute("INSERT INTO item VALUES (2)")
     assert await database.fetch("SELECT id FROM item") == [{"id": 2}]
@@ -62,7 +66,7 @@ async def test_a_connection_dropped_in_mid_statement_is_told_and_the_pool_recove
 
         task = asyncio.create_task(interrupted())
         async with Database(database_url, size=1) as other:
-            while not await other.fetch(SLEEPER):
+            while not await other.fetch(SLEEPER):  # noqa: ASYNC110 (the event is in the database)
                 await asyncio.sleep(0.01)
             await other.execute(KILL_OTHERS)
         with pytest.raises(DatabaseUnavailable, match="dropped the connection"):
