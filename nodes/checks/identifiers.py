@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from nodes.checks.text import FLAGS, Mention, compact
 
 _TOKEN = re.compile(
-    r"(?<![A-Za-z0-9*@])(?:[A-Za-z]{1,5} )?\d{2,}(?: \d{2,}){1,5}(?![A-Za-z0-9*])"
+    r"(?<![A-Za-z0-9*@])(?:[A-Za-z]{1,5} ?)?\d{2,}(?: \d{2,}){1,5}(?![A-Za-z0-9*])"
     r"|(?<![A-Za-z0-9*@])[A-Za-z]{1,5} \d{6,}(?![A-Za-z0-9*])"
     r"|(?<![A-Za-z0-9*@])[A-Za-z0-9]+(?:[-_][A-Za-z0-9]+)*(?![A-Za-z0-9*@])",
     FLAGS,

@@ -70,7 +70,7 @@ def known_from_text(texts: Iterable[str], sources: Sources) -> Known:
 
 
 def known_from_user(texts: Iterable[str], sources: Sources) -> Known:
-    """Facts of the customer's own words: a bare number may be an amount, "until Friday" and 周日 are the coming ones."""
+    """Facts of the customer's own words: a bare number may be an amount, "until Friday" the coming one."""
     known = known_from_text(texts, sources)
     for text in texts:
         folded = fold(text)
