@@ -24,7 +24,8 @@ from memory.knowledge import KnowledgeBase, read_documents
 from memory.migrate import migrate
 from memory.queue import MemoryQueue
 from nodes.business import Business
-from nodes.classifier import LocalRouter
+from nodes.classifier import LocalRouter, can_be_trained
+from nodes.classifier_store import ClassifierStore
 from nodes.compact import make_compactor
 from nodes.models import Models
 from nodes.run import Services
@@ -105,6 +106,7 @@ def make_services(settings: Settings, business: Business, database: Database) ->
     state = BusinessState(database, embedder)
     engine = ToolEngine(registry, database, settings, state, compactor, knowledge)
     local = settings.steward_local_router == "on" and settings.steward_routing == "on"
+    trained = ClassifierStore(settings.steward_home / "classifiers")
     return Services(
         settings=settings,
         business=business,
@@ -114,7 +116,7 @@ def make_services(settings: Settings, business: Business, database: Database) ->
         engine=engine,
         queue=MemoryQueue(database, settings),
         usage=usage,
-        classifier=LocalRouter(business, embedder) if local else None,
+        classifier=LocalRouter(business, embedder, trained) if local and can_be_trained(business) else None,
     )
 
 
