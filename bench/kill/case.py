@@ -9,7 +9,7 @@ from typing import Literal
 
 KINDS = ("tools", "approval", "review", "memory")
 TakenUp = Literal["message", "resume"]
-AT_EFFECT = 0.3
+AT_EFFECT = 0.5
 """Share of kills that are aimed at a running side effect; the others fall anywhere in the turn."""
 AGAIN = 0.3
 """Share of cases whose second process is killed too."""

@@ -39,7 +39,7 @@ async def violations(agent: Agent, case: Case, accepted: bool) -> list[str]:
         *_missing(case, effects, ledger),
         *_untrue(messages, effects),
         *_results(messages),
-        *_answers(case, state.values, bool(state.next)),
+        *_answers(case, state.values, bool(state.tasks)),
         *_customer_messages(case, messages, accepted),
         *_remembered(case, turns, memories, accepted),
     ]

@@ -54,10 +54,10 @@ class Customer:
         """Send the message unless the thread has it; then go on until nothing waits."""
         message_id = self._case.message_id(turn)
         state = await self._state()
-        if not _holds(state.values, message_id) and not (turn == 1 and state.next == ("__start__",)):
+        if not _holds(state.values, message_id) and not (turn == 1 and state.tasks):
             message = HumanMessage(wish(kind, self._case.number), id=message_id)
             await self._run({"messages": [message]})
-        elif state.next and not state.interrupts:
+        elif state.tasks and not state.interrupts:  # `next` leaves out what has ended but is not checkpointed yet
             await self._run(None)
         while (state := await self._state()).interrupts:
             await self._decide(state.values["approvals"])
