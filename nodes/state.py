@@ -191,6 +191,8 @@ class AgentState(TypedDict, total=False):
     session: SessionView
     clarification: Clarification | None
     last_route: list[str]
+    closed: str | None
+    """Id of the customer's message whose turn was the last to come to its end."""
     history_start: str | None
     """Oldest message that was sent at the last model call."""
     handoff: Handoff | None
@@ -207,6 +209,8 @@ class AgentState(TypedDict, total=False):
     review: Review | None
     answer: str | None
     stopped_because: StopReason | None
+    fault: str | None
+    """Id, in the log, of an unexpected error that ended the turn."""
     usage: Usage
 
 
@@ -222,5 +226,6 @@ def fresh_turn() -> AgentState:
         "review": None,
         "answer": None,
         "stopped_because": None,
+        "fault": None,
         "usage": {"by_class": {}, "by_role": {}},
     }

@@ -19,7 +19,10 @@ async def write_memory(state: AgentState, run: Run) -> AgentState:
         await _fold(state, run)
     await run.services.usage.flush()
     route = state.get("route")
-    return {"last_route": [i["name"] for i in route["intents"]] if route and not route["ask"] else []}
+    return {
+        "last_route": [i["name"] for i in route["intents"]] if route and not route["ask"] else [],
+        "closed": state["turn"]["message_id"],
+    }
 
 
 async def _fold(state: AgentState, run: Run) -> None:
