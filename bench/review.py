@@ -97,7 +97,7 @@ def _wish(name: str, situation: dict[str, Any]) -> Wish:
     return Wish(
         words=ANSWER_WORDS.get(name, ()),
         own=[envelope for tool, envelope in fetched if tool not in others],
-        fetched=any(tool in others for tool, _ in fetched),
+        fetched=any(tool in others for tool, _ in fetched) or bool(situation["documents"]),
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from nodes.booking import CLASSES
 from nodes.usage_report import CostRow
 
+
 def total(rows: Sequence[CostRow]) -> CostRow:
     """All rows in one."""
     roles: dict[str, int] = {}

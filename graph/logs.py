@@ -60,6 +60,24 @@ def configure_logs(settings: Settings) -> None:
         logging.getLogger(name).setLevel(max(level, logging.WARNING))
 
 
+def hand_logs_to_host() -> None:
+    """Without a configuration of the host's: our lines go to `logging`, masked, and its levels decide."""
+    if structlog.is_configured():
+        return
+    structlog.configure(
+        processors=[
+            structlog.stdlib.filter_by_level,
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.format_exc_info,
+            mask_event,
+            structlog.processors.KeyValueRenderer(key_order=["event"]),
+        ],
+        wrapper_class=structlog.stdlib.BoundLogger,
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        cache_logger_on_first_use=False,
+    )
+
+
 def _formatter(*, as_json: bool) -> logging.Formatter:
     console = structlog.dev.ConsoleRenderer(
         colors=sys.stderr.isatty(), pad_event_to=0, exception_formatter=structlog.dev.plain_traceback

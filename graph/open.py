@@ -13,6 +13,7 @@ from langgraph.graph.state import CompiledStateGraph
 
 from graph.build import build_graph
 from graph.holder import Holder
+from graph.logs import hand_logs_to_host
 from graph.one_turn import OneTurnGraph
 from graph.settings import Settings
 from graph.shop.business import SHOP
@@ -59,6 +60,7 @@ async def open_agent(
     Raises ConfigurationError, DatabaseUnavailable or SchemaError, each with what to do about it.
     """
     settings = settings or Settings.load()
+    hand_logs_to_host()
     holder = Holder(settings, business)
     services = await holder.services()
     try:

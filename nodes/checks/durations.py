@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -32,6 +33,11 @@ _AROUND_ONE = re.compile(
 _AFTER_ONE = re.compile(
     r"\s*(?:之?内|以内|之?后|以后|之?前|左右|ago|later|late|early|left|warrant|from|of\b)", FLAGS
 )
+_BARE_RANGE = re.compile(
+    r"(?<![\w.\-/:$¥])(?P<low>\d{1,2})\s*(?:-|到|至|to\b)\s*(?P<high>\d{1,2})(?=\s*(?:[,.;。]|$|and\b|or\b))",
+    FLAGS,
+)
+_END = re.compile(r"[.!?。\n]")
 _ROUND_THE_CLOCK = re.compile(r"\s*(?:在线|客服|服务|热线|hotline|online|support|service|a day)", FLAGS)
 
 
@@ -49,11 +55,22 @@ class Duration:
 
 def find_durations(text: str) -> list[Mention[Duration]]:
     """Spans of time in folded text; vague ones (a few days, these two days) are left out."""
-    return [
+    found = [
         Mention(match.group(), match.start(), _duration(match))
         for match in _DURATION.finditer(text)
         if _is_meant(text, match)
     ]
+    return [*found, *_without_unit(text, found)] if found else found
+
+
+def _without_unit(text: str, found: list[Mention[Duration]]) -> Iterator[Mention[Duration]]:
+    """Ranges that take their unit from the span before them: "Alipay in 1 to 3 days, bank cards in 3 to 7"."""
+    for match in _BARE_RANGE.finditer(text):
+        before = [span for span in found if span.end <= match.start()]
+        if before and not _END.search(text[before[-1].end : match.start()]):
+            unit = before[-1].value.high[1]
+            value = Duration((int(match["low"]), unit), (int(match["high"]), unit))
+            yield Mention(match.group(), match.start(), value)
 
 
 def _is_meant(text: str, match: re.Match[str]) -> bool:

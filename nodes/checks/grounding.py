@@ -26,6 +26,12 @@ _PAST = re.compile(
 _AGO = re.compile(
     r"\s*(?:之?前|以前|了|ago|late|early|since|overdue|have passed|has passed|old)", re.IGNORECASE
 )
+_WITHIN = re.compile(
+    r"(?:within|\bin|after|takes?|up to|最多|最长|最晚|需要?|要|预计|大约|约)\s*$", re.IGNORECASE
+)
+_TERM = re.compile(
+    r"\s*(?:之?内|以内|无理由|到账|送达|退回|完成|回复|发货|period|window|warranty)", re.IGNORECASE
+)
 _TOGETHER = re.compile(r"一共|总共|合计|加起来|共|in total|altogether|overall|together", re.IGNORECASE)
 
 
@@ -55,24 +61,31 @@ def knows_amount(amount: Amount, known: Known, told: Collection[Decimal] = ()) -
 
 
 def knows_date(day: Day, sentence: str, known: Known, today: date) -> bool:
-    """A known day, or one that a known span of time leads to from a known day."""
+    """A known day, or one that a known span of time leads to.
+
+    The span counts from today; where the sentence speaks of a term, from any known day, and ranges count too.
+    """
     if day.word and day.word in known.day_words:
         return True
     if not day.dates.isdisjoint(known.days):
         return True
-    bases = known.days if _DEADLINE.search(sentence) else {today}
-    return any(not day.dates.isdisjoint(_after(base, length)) for base in bases for length in known.lengths)
+    if _DEADLINE.search(sentence):
+        bases, lengths = known.days, known.lengths
+    else:
+        bases, lengths = {today}, {low for low, high in known.spans if low == high}
+    return any(not day.dates.isdisjoint(_after(base, length)) for base in bases for length in lengths)
 
 
 def knows_duration(span: Duration, before: str, after: str, known: Known, today: date) -> bool:
     """A known span of time, a known range, or the days between today and a known day."""
     if span.low != span.high and span.ends not in known.spans:
         return False
-    passed = bool(_PAST.search(before) or _AGO.match(after))
+    gone = bool(_PAST.search(before) or _AGO.match(after))
+    term = bool(_WITHIN.search(before) or _TERM.match(after))
     return all(
         _knows_length(end, known)
-        or end in _distances(known.days, today, passed=passed)
-        or (not passed and end in _remaining(known, today))
+        or (not term and end in _distances(known.days, today, passed=True))
+        or (not gone and end in _distances(known.days, today, passed=False) | _remaining(known, today))
         or (bool(_TOGETHER.search(before)) and _is_sum(end, known.lengths))
         for end in span.ends
     )

@@ -52,7 +52,7 @@ class Known:
     day_words: set[str] = field(default_factory=set)
     lengths: set[Length] = field(default_factory=set)
     spans: set[tuple[Length, Length]] = field(default_factory=set)
-    """Lengths that are given as a range: 3 to 5 working days."""
+    """From the shorter to the longer end; both the same where it is no range."""
     clocks: set[time] = field(default_factory=set)
     states: set[str] = field(default_factory=set)
 
@@ -110,7 +110,7 @@ def _add_text(known: Known, text: str, sources: Sources) -> None:
         else:
             known.days |= mention.value.dates
     known.lengths |= {end for m in reading.durations for end in m.value.ends}
-    known.spans |= {m.value.ends for m in reading.durations if m.value.low != m.value.high}
+    known.spans |= {m.value.ends for m in reading.durations}
     known.clocks |= {m.value for m in reading.clocks}
     for sentence in sentences(text):
         known.states |= _asserted(m.value for m in find_states(sentence, sources.vocabulary))
