@@ -31,6 +31,7 @@ from nodes.models import Models
 from nodes.run import Services
 from nodes.usage import UsageLedger
 from tools.engine import ToolEngine
+from tools.mcp.open import open_servers
 from tools.registry import ToolRegistry
 
 
@@ -64,6 +65,9 @@ class Holder:
     async def _start(self) -> tuple[Services, AsyncExitStack]:
         async with AsyncExitStack() as stack:
             services = await stack.enter_async_context(open_services(self.settings, self.business))
+            intents = [intent.name for intent in self.business.intents]
+            registry = services.engine.registry
+            await stack.enter_async_context(open_servers(self.settings.steward_mcp, intents, registry))
             return services, stack.pop_all()
 
 
