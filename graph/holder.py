@@ -23,6 +23,7 @@ from memory.embeddings import make_embedder
 from memory.knowledge import KnowledgeBase, read_documents
 from memory.migrate import migrate
 from memory.queue import MemoryQueue
+from memory.reembed import check_embedding_model
 from nodes.business import Business
 from nodes.classifier import LocalRouter, can_be_trained
 from nodes.classifier_store import ClassifierStore
@@ -80,6 +81,7 @@ async def open_services(settings: Settings, business: Business) -> AsyncIterator
     async with open_database(settings) as database:
         await migrate(database, migration_folders(business))
         services = make_services(settings, business, database)
+        await check_embedding_model(database, services.embedder)
         if business.documents:
             documents = await read_documents(business.documents)
             await KnowledgeBase(database, services.embedder).ingest(documents)
