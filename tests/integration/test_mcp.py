@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -25,6 +26,7 @@ from tests.support.model_server import ModelServer, RoleQueues
 
 TIME = {"command": sys.executable, "args": ["-m", "mcp_server_time", "--local-timezone", "Asia/Shanghai"]}
 OWN_PROCESS = {"command": sys.executable, "args": ["-m", "tests.support.mcp_server"]}
+BUSINESS = replace(SHOP, documents=None)
 Open = Callable[..., Any]
 
 
@@ -63,7 +65,7 @@ def settings(module_database_url: str, server: ModelServer, script: RoleQueues, 
 def conversation(settings: Open) -> Open:
     @asynccontextmanager
     async def opened(servers: dict[str, Any], **values: Any) -> AsyncIterator[Conversation]:
-        async with open_agent(settings(servers, **values)) as agent:
+        async with open_agent(settings(servers, **values), BUSINESS) as agent:
             yield Conversation(agent)
 
     return opened

@@ -6,6 +6,7 @@ such a request is answered in the server's place, with a code that says whether 
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -60,13 +61,18 @@ async def _process(server: ServerConfig, on_end: Callable[[], None]) -> AsyncIte
 
 @asynccontextmanager
 async def _http(server: ServerConfig, on_end: Callable[[], None]) -> AsyncIterator[TransportStreams]:
-    client = httpx2.AsyncClient(
+    client = await asyncio.to_thread(_http_client, server)
+    async with client, streamable_http_client(server.url or "", http_client=client) as (read, write):
+        yield _Watched(read, on_end), write
+
+
+def _http_client(server: ServerConfig) -> httpx2.AsyncClient:
+    """Blocks: it reads the certificates that it trusts."""
+    return httpx2.AsyncClient(
         headers=server.headers,
         timeout=httpx2.Timeout(CONNECT_SECONDS, read=READ_SECONDS),
         transport=_Honest(httpx2.AsyncHTTPTransport()),
     )
-    async with client, streamable_http_client(server.url or "", http_client=client) as (read, write):
-        yield _Watched(read, on_end), write
 
 
 class _Watched:
