@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, LiteralString
 
 import psycopg
 import structlog
@@ -97,7 +98,10 @@ class Worker:
         extractor: Extractor,
         summariser: Summariser,
         settings: MemorySettings,
+        *,
+        outdated: Sequence[LiteralString] = (),
     ) -> None:
+        self._outdated = outdated
         self._database = database
         self._embedder = embedder
         self._settings = settings
@@ -212,7 +216,7 @@ class Worker:
         await self._sessions.summarise_user(user_id, job_id=job_id)
 
     async def maintain(self) -> None:
-        await maintain(self._database, self._settings, now=datetime.now(UTC))
+        await maintain(self._database, self._settings, now=datetime.now(UTC), outdated=self._outdated)
 
 
 def _register(app: App, worker: Worker) -> None:
