@@ -40,8 +40,7 @@ async def others(ctx: Auth.types.AuthContext, value: Any) -> bool:
     return _trusted(ctx)
 
 
-@auth.on.assistants.read
-@auth.on.assistants.search
+@auth.on(resources="assistants", actions=["read", "search"])
 async def see_assistants(ctx: Auth.types.AuthContext, value: Any) -> bool:
     """Everybody may see which graphs there are."""
     return True
@@ -58,9 +57,7 @@ async def create_thread(ctx: Auth.types.AuthContext, value: Auth.types.ThreadsCr
     return _own(ctx)
 
 
-@auth.on.threads.read
-@auth.on.threads.search
-@auth.on.threads.delete
+@auth.on(resources="threads", actions=["read", "search", "delete"])
 async def own_threads(ctx: Auth.types.AuthContext, value: Any) -> Filter | bool:
     """Threads of others do not exist."""
     return True if _trusted(ctx) else _own(ctx)

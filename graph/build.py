@@ -23,10 +23,10 @@ from nodes.reflect import reflect
 from nodes.request_approval import request_approval
 from nodes.route import route
 from nodes.run import Node
-from nodes.state import AgentState
+from nodes.state import AgentState, TurnInput
 from nodes.write_memory import write_memory
 
-Graph = StateGraph[AgentState, AgentContext, AgentState, AgentState]
+Graph = StateGraph[AgentState, AgentContext, TurnInput, AgentState]
 
 STAGES: Mapping[str, Node] = {
     "begin_turn": begin_turn,
@@ -56,7 +56,7 @@ def build_graph(
         graph = build_graph(SHOP, Settings()).compile(checkpointer=saver)
     """
     holder = holder or Holder(settings or Settings.load(), business)
-    graph: Graph = StateGraph(AgentState, context_schema=AgentContext)
+    graph: Graph = StateGraph(AgentState, context_schema=AgentContext, input_schema=TurnInput)
     for name, node in {**STAGES, **(stages or {})}.items():
         graph.add_node(name, bind(name, node, holder))
     _connect(graph)
@@ -78,7 +78,9 @@ def _connect(graph: Graph) -> None:
     graph.add_edge("route", "assemble_context")
     graph.add_edge("recall_memory", "assemble_context")
     graph.add_conditional_edges(
-        "assemble_context", edges.after_assembly, {"ready": "call_model", "unsure": "clarify"}
+        "assemble_context",
+        edges.after_assembly,
+        {"ready": "call_model", "unsure": "clarify", "failed": "write_memory"},
     )
     graph.add_edge("clarify", "write_memory")
     graph.add_conditional_edges(

@@ -9,17 +9,6 @@ from typing import Any
 from nodes.booking import CLASSES
 from nodes.usage_report import CostRow
 
-_NUMBERS = (
-    "calls",
-    "prompt_tokens",
-    "completion_tokens",
-    "cached_tokens",
-    "reasoning_tokens",
-    "estimated_calls",
-    "unpriced_calls",
-    "cost",
-)
-
 
 def total(rows: Sequence[CostRow]) -> CostRow:
     """All rows in one."""
@@ -27,14 +16,20 @@ def total(rows: Sequence[CostRow]) -> CostRow:
     for row in rows:
         for role, tokens in row["by_role"].items():
             roles[role] = roles.get(role, 0) + tokens
-    sums: dict[str, Any] = {name: sum(row[name] for row in rows) for name in _NUMBERS}  # type: ignore[literal-required]
     return {
         "key": "all",
         "since": min((row["since"] for row in rows), default=datetime.now(UTC)),
+        "calls": sum(row["calls"] for row in rows),
         "by_class": {name: sum(row["by_class"][name] for row in rows) for name in CLASSES},
         "by_role": roles,
-        **sums,
-    }  # type: ignore[typeddict-item]
+        "prompt_tokens": sum(row["prompt_tokens"] for row in rows),
+        "completion_tokens": sum(row["completion_tokens"] for row in rows),
+        "cached_tokens": sum(row["cached_tokens"] for row in rows),
+        "reasoning_tokens": sum(row["reasoning_tokens"] for row in rows),
+        "estimated_calls": sum(row["estimated_calls"] for row in rows),
+        "unpriced_calls": sum(row["unpriced_calls"] for row in rows),
+        "cost": sum(row["cost"] for row in rows),
+    }
 
 
 def as_object(rows: Sequence[CostRow]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ role, so the demo needs neither key nor network.
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import sys
 import tempfile
@@ -78,14 +79,16 @@ class Demo:
         await self._say("first", "以后查订单直接告诉我到哪了就行，不用再说支付状态")
         await self._agent.worker.drain(timeout=20)
         for memory in await list_memories(self._agent.services.database, CUSTOMER):
-            self._note(f"user_memory: {memory.key} = {memory.content} ({memory.type}, {memory.confidence:.2f})")
+            self._note(
+                f"user_memory: {memory.key} = {memory.content} ({memory.type}, {memory.confidence:.2f})"
+            )
 
     async def _recall(self) -> None:
-        self._step(3, "A new session three days later: the preference is recalled and followed")
+        self._step(3, "Three days later, a new session: recalled and followed")
         await self._say("second", "订单 DEF-20240525-002 什么情况了", days=3)
 
     async def _return(self) -> None:
-        self._step(4, "A return: what is missing is asked for, staff approve, the reply is reviewed")
+        self._step(4, "A return: contact asked for, staff approve, reply reviewed")
         await self._say("third", "上次买的茶具，收到时有个杯子碎了，我要退货", days=3)
         await self._say("third", "我的电话是 13800138123", days=3)
         await self._approve("third")
@@ -105,7 +108,9 @@ class Demo:
 
     async def _say(self, thread: str, text: str, *, days: int = 0) -> None:
         self._console.print(f"\n[bold]{CUSTOMER}[/]  {escape(text)}")
-        await self._turn(thread, {"messages": [("user", text)]}, AgentContext(user_id=CUSTOMER, now=_day(days)))
+        await self._turn(
+            thread, {"messages": [("user", text)]}, AgentContext(user_id=CUSTOMER, now=_day(days))
+        )
 
     async def _approve(self, thread: str) -> None:
         self._console.print("\n[bold]staff[/]  approve")
@@ -172,7 +177,7 @@ def main() -> int:
     except KeyboardInterrupt:
         return 130
     except Exception as error:
-        return report_error(error, debug=False)
+        return report_error(error, debug=os.environ.get("STEWARD_LOG_LEVEL", "").lower() == "debug")
     finally:
         shutil.rmtree(home, ignore_errors=True)
     console.print(f"[dim]The demo took {time.monotonic() - started:.0f} s.[/]")

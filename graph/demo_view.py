@@ -19,7 +19,9 @@ def describe(node: str, update: Update | None) -> list[str]:
 
 def _begin_turn(update: Update) -> list[str]:
     turn = update["turn"]
-    return [f"turn of {turn['user_id']}, language {turn['locale']}, {turn['started_at'][:16].replace('T', ' ')} UTC"]
+    return [
+        f"turn of {turn['user_id']}, language {turn['locale']}, {turn['started_at'][:16].replace('T', ' ')} UTC"
+    ]
 
 
 def _route(update: Update) -> list[str]:
@@ -50,7 +52,7 @@ def _call_model(update: Update) -> list[str]:
         if isinstance(message, AIMessage):
             lines += [f"calls {call['name']}({_arguments(call['args'])})" for call in message.tool_calls]
             if message.text:
-                lines.append(f"{'drafts' if update.get('draft') else 'answers'}: {_short(message.text)}")
+                lines.append("drafts an answer" if update.get("draft") else "answers")
     return lines
 
 
@@ -74,7 +76,9 @@ def _reflect(update: Update) -> list[str]:
     if not review:
         return []
     problems = f": {'; '.join(review['problems'])}" if review["problems"] else ""
-    return [f"{review['verdict']} after {review['rounds']} round{'s' * (review['rounds'] != 1)}{_short(problems)}"]
+    return [
+        f"{review['verdict']} after {review['rounds']} round{'s' * (review['rounds'] != 1)}{_short(problems)}"
+    ]
 
 
 def _clarify(update: Update) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -124,7 +125,7 @@ def _smooth(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
         slopes.append((x2 - x0) / (y2 - y0))
     slopes.append(0.0)
     curve = [points[0]]
-    for index, ((x0, y0), (x1, y1)) in enumerate(zip(points, points[1:], strict=False)):
+    for index, ((x0, y0), (x1, y1)) in enumerate(itertools.pairwise(points)):
         third = (y1 - y0) / 3
         curve += [
             (x0 + slopes[index] * third, y0 + third),

@@ -20,15 +20,19 @@ from graph.settings import Settings
 from memory.business_state import BusinessState
 from memory.database import Database, open_database
 from memory.embeddings import make_embedder
+from memory.knowledge import KnowledgeBase, read_documents
 from memory.migrate import migrate
 from memory.queue import MemoryQueue
+from memory.reembed import check_embedding_model
 from nodes.business import Business
-from nodes.classifier import LocalRouter
+from nodes.classifier import LocalRouter, can_be_trained
+from nodes.classifier_store import ClassifierStore
 from nodes.compact import make_compactor
 from nodes.models import Models
 from nodes.run import Services
 from nodes.usage import UsageLedger
 from tools.engine import ToolEngine
+from tools.mcp.open import open_servers
 from tools.registry import ToolRegistry
 
 
@@ -62,15 +66,39 @@ class Holder:
     async def _start(self) -> tuple[Services, AsyncExitStack]:
         async with AsyncExitStack() as stack:
             services = await stack.enter_async_context(open_services(self.settings, self.business))
+            intents = [intent.name for intent in self.business.intents]
+            registry = services.engine.registry
+            await stack.enter_async_context(open_servers(self.settings.steward_mcp, intents, registry))
             return services, stack.pop_all()
 
 
 @asynccontextmanager
 async def open_services(settings: Settings, business: Business) -> AsyncIterator[Services]:
-    """Database (migrated), embedder, models and tool engine of a business, closed at the end."""
+    """Database (migrated), documents, embedder, models and tool engine of a business, closed at the end.
+
+    What takes long to load (embedder, classifier, the client of the endpoint) loads behind this.
+    """
     async with open_database(settings) as database:
         await migrate(database, migration_folders(business))
-        yield make_services(settings, business, database)
+        services = make_services(settings, business, database)
+        await check_embedding_model(database, services.embedder)
+        if business.documents:
+            documents = await read_documents(business.documents)
+            await KnowledgeBase(database, services.embedder).ingest(documents)
+        warming = asyncio.create_task(_warm(services), name="steward warm-up")
+        try:
+            yield services
+        finally:
+            warming.cancel()
+            await asyncio.gather(warming, return_exceptions=True)
+            await services.usage.aclose()
+            await services.models.aclose()
+
+
+async def _warm(services: Services) -> None:
+    await services.models.warm()
+    if services.classifier:
+        await services.classifier.train()
 
 
 def make_services(settings: Settings, business: Business, database: Database) -> Services:
@@ -80,8 +108,11 @@ def make_services(settings: Settings, business: Business, database: Database) ->
     usage = UsageLedger(database, settings)
     compactor = make_compactor(models, settings.timeout("compactor"))
     registry = ToolRegistry(business.tools(settings))
-    engine = ToolEngine(registry, database, settings, BusinessState(database), compactor)
+    knowledge = KnowledgeBase(database, embedder) if business.documents else None
+    state = BusinessState(database, embedder)
+    engine = ToolEngine(registry, database, settings, state, compactor, knowledge)
     local = settings.steward_local_router == "on" and settings.steward_routing == "on"
+    trained = ClassifierStore(settings.steward_home / "classifiers")
     return Services(
         settings=settings,
         business=business,
@@ -91,13 +122,15 @@ def make_services(settings: Settings, business: Business, database: Database) ->
         engine=engine,
         queue=MemoryQueue(database, settings),
         usage=usage,
-        classifier=LocalRouter(business, embedder) if local else None,
+        classifier=LocalRouter(business, embedder, trained) if local and can_be_trained(business) else None,
     )
 
 
 def migration_folders(business: Business) -> list[tuple[str, Path]]:
     """Every package's migrations in the order of the layering, the business's own last."""
-    packages = [(module.__name__, Path(str(module.__file__)).parent) for module in (memory, tools, nodes, graph)]
+    packages = [
+        (module.__name__, Path(str(module.__file__)).parent) for module in (memory, tools, nodes, graph)
+    ]
     folders = [(name, folder / "migrations") for name, folder in packages]
     if business.migrations:
         folders.append((business.name, business.migrations))

@@ -1,4 +1,4 @@
-"""A layered layout for small directed graphs: boxes in rows, edges through lanes of their own, labels that never overlap.
+"""A layered layout for small directed graphs: boxes in rows, edges through lanes of their own, labels apart.
 
 Rows run from top to bottom. An edge to a node that was declared earlier runs backwards; for the layout it is turned
 round. Each edge is cut into one point a row, and the point beside its start is as wide as the edge's label, so labels
@@ -7,6 +7,7 @@ take part in the spacing like boxes. Lengths are in inches. Pure.
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -186,7 +187,7 @@ def _pull(spot: Spot) -> float:
 def _settle(row: Sequence[Spot], wanted: Sequence[float]) -> None:
     """The places nearest to the wanted ones in which neighbours keep their distance (least squares)."""
     offsets = [0.0]
-    for left, right in zip(row, row[1:], strict=False):
+    for left, right in itertools.pairwise(row):
         offsets.append(offsets[-1] + left.width / 2 + left.loop + GAP + right.width / 2)
     blocks: list[tuple[float, int]] = []
     for want, offset in zip(wanted, offsets, strict=True):

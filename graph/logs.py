@@ -12,7 +12,18 @@ import structlog
 from graph.settings import Settings
 from memory.masking import mask
 
-QUIET = ("httpx", "httpcore", "openai", "psycopg", "psycopg.pool", "procrastinate", "langgraph", "matplotlib")
+QUIET = (
+    "httpx",
+    "httpx2",
+    "httpcore",
+    "openai",
+    "psycopg",
+    "psycopg.pool",
+    "procrastinate",
+    "langgraph",
+    "mcp",
+    "matplotlib",
+)
 """Libraries whose own logs are of use only to whoever debugs them."""
 
 IDENTIFIERS = frozenset(
@@ -22,34 +33,65 @@ IDENTIFIERS = frozenset(
 
 Event = MutableMapping[str, Any]
 
+_COMMON = (
+    structlog.contextvars.merge_contextvars,
+    structlog.stdlib.add_logger_name,
+    structlog.stdlib.add_log_level,
+    structlog.stdlib.PositionalArgumentsFormatter(),
+    structlog.processors.TimeStamper(fmt="iso", utc=True),
+)
+
 
 def configure_logs(settings: Settings) -> None:
-    """Logs of this process as the settings ask for: level, and text for people or JSON for machines."""
+    """Logs of this process as the settings ask for: level, and text for people or JSON for machines.
+
+    What libraries log goes the same way, and is masked like our own.
+    """
     level = logging.getLevelNamesMapping()[settings.steward_log_level.upper()]
-    as_json = settings.steward_log_format == "json"
-    last = (
-        structlog.processors.JSONRenderer(ensure_ascii=False)
-        if as_json
-        else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), pad_event_to=0)
-    )
     structlog.configure(
-        processors=[
-            structlog.contextvars.merge_contextvars,
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            *([structlog.processors.format_exc_info] if as_json else []),
-            mask_event,
-            last,
-        ],
+        processors=[*_COMMON, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.WriteLoggerFactory(file=sys.stderr),
+        logger_factory=structlog.stdlib.LoggerFactory(),
         cache_logger_on_first_use=False,
     )
-    logging.basicConfig(
-        stream=sys.stderr, level=level, format="%(levelname)s %(name)s: %(message)s", force=True
-    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_formatter(as_json=settings.steward_log_format == "json"))
+    logging.basicConfig(handlers=[handler], level=level, force=True)
     for name in QUIET:
-        logging.getLogger(name).setLevel(max(level, logging.ERROR) if level > logging.DEBUG else level)
+        logging.getLogger(name).setLevel(max(level, logging.WARNING))
+
+
+def hand_logs_to_host() -> None:
+    """Without a configuration of the host's: our lines go to `logging`, masked, and its levels decide."""
+    if structlog.is_configured():
+        return
+    structlog.configure(
+        processors=[
+            structlog.stdlib.filter_by_level,
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.format_exc_info,
+            mask_event,
+            structlog.processors.KeyValueRenderer(key_order=["event"]),
+        ],
+        wrapper_class=structlog.stdlib.BoundLogger,
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        cache_logger_on_first_use=False,
+    )
+
+
+def _formatter(*, as_json: bool) -> logging.Formatter:
+    console = structlog.dev.ConsoleRenderer(
+        colors=sys.stderr.isatty(), pad_event_to=0, exception_formatter=structlog.dev.plain_traceback
+    )
+    return structlog.stdlib.ProcessorFormatter(
+        foreign_pre_chain=_COMMON,
+        processors=[
+            structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+            structlog.processors.format_exc_info,
+            mask_event,
+            structlog.processors.JSONRenderer(ensure_ascii=False) if as_json else console,
+        ],
+    )
 
 
 def mask_logs_of_server() -> None:

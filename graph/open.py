@@ -13,6 +13,7 @@ from langgraph.graph.state import CompiledStateGraph
 
 from graph.build import build_graph
 from graph.holder import Holder
+from graph.logs import hand_logs_to_host
 from graph.one_turn import OneTurnGraph
 from graph.settings import Settings
 from graph.shop.business import SHOP
@@ -23,9 +24,9 @@ from memory.worker import Worker
 from nodes.business import Business
 from nodes.context import AgentContext
 from nodes.run import Node, Services
-from nodes.state import AgentState
+from nodes.state import AgentState, TurnInput
 
-CompiledGraph = CompiledStateGraph[AgentState, AgentContext, AgentState, AgentState]
+CompiledGraph = CompiledStateGraph[AgentState, AgentContext, TurnInput, AgentState]
 
 RECURSION_LIMIT = 400
 """Super-steps of one turn; far above what the turn's own limits allow."""
@@ -59,6 +60,7 @@ async def open_agent(
     Raises ConfigurationError, DatabaseUnavailable or SchemaError, each with what to do about it.
     """
     settings = settings or Settings.load()
+    hand_logs_to_host()
     holder = Holder(settings, business)
     services = await holder.services()
     try:

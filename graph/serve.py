@@ -9,8 +9,10 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Mapping, Sequence
+import socket
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,7 @@ QUIET = {
     "LANGSMITH_TRACING": "false",
     "LOG_LEVEL": "WARNING",
 }
+PORT = 2024
 DEFAULTS = (
     ("--host", "127.0.0.1"),
     ("--n-jobs-per-worker", "10"),
@@ -44,8 +47,9 @@ CONFIG: Mapping[str, Any] = {
         "app": "graph.server:app",
         # Pages of this machine and Studio; what else runs in a browser has no business here.
         "cors": {
+            # Named, since the server would add every other origin where none is.
             "allow_origins": ["https://smith.langchain.com"],
-            "allow_origin_regex": "https?://(localhost|127\\.0\\.0\\.1|\\[::1\\])(:[0-9]+)?",
+            "allow_origin_regex": "https://([a-z]+\\.)?smith\\.langchain\\.com|https?://(localhost|127\\.0\\.0\\.1|\\[::1\\])(:[0-9]+)?",
             "allow_methods": ["*"],
             "allow_headers": ["*"],
             "expose_headers": ["x-pagination-total", "x-pagination-next", "content-location"],
@@ -57,8 +61,8 @@ CONFIG: Mapping[str, Any] = {
 """What langgraph.json in the checkout says, for where there is no checkout."""
 
 
-def run_server(settings: Settings, options: Sequence[str]) -> None:
-    """Serve until stopped. `options` go to `langgraph dev`, over our defaults.
+def run_server(settings: Settings, options: Sequence[str], announce: Callable[[str], None]) -> None:
+    """Serve until stopped. `options` go to `langgraph dev`, over our defaults; `announce` is told the address.
 
     Raises ConfigurationError where the server is not installed, DatabaseUnavailable, SchemaError.
     """
@@ -66,6 +70,8 @@ def run_server(settings: Settings, options: Sequence[str]) -> None:
         raise ConfigurationError(
             "The server is not installed: `pip install 'steward[server]'` brings the LangGraph dev server."
         )
+    host, port = address(options)
+    _check_port(host, port)
     os.environ.update({name: value for name, value in QUIET.items() if name not in os.environ})
     embedded = EmbeddedPostgres(settings.steward_home) if settings.database_url is None else None
     if embedded:
@@ -73,10 +79,33 @@ def run_server(settings: Settings, options: Sequence[str]) -> None:
         embedded.start()
     try:
         asyncio.run(_check(settings))
+        announce(f"http://{host}:{port}")
         _serve([*options, *missing_defaults(options)], settings)
     finally:
         if embedded:
             embedded.release()
+
+
+def address(options: Sequence[str]) -> tuple[str, int]:
+    """Host and port that the options ask for, else the defaults. Raises ConfigurationError."""
+    found = {"--host": "127.0.0.1", "--port": str(PORT)}
+    words = [word for option in options for word in option.split("=", 1)]
+    found.update({name: value for name, value in pairwise(words) if name in found})
+    if not found["--port"].isascii() or not found["--port"].isdigit():
+        raise ConfigurationError(f"--port takes a number, not {found['--port']!r}.")
+    return found["--host"], int(found["--port"])
+
+
+def _check_port(host: str, port: int) -> None:
+    """The server would quietly take another port."""
+    try:
+        with socket.create_server((host, port), reuse_port=False):
+            return
+    except (OSError, OverflowError) as error:
+        raise ConfigurationError(
+            f"{host}:{port} cannot be listened on ({error.strerror if isinstance(error, OSError) else error}); "
+            "stop what listens there, or choose another with --port."
+        ) from None
 
 
 async def _check(settings: Settings) -> None:

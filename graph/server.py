@@ -11,8 +11,12 @@ from graph.agent import holder
 from graph.logs import mask_logs_of_server
 from graph.routes import ROUTES
 from graph.routes.answers import EXCEPTION_HANDLERS
+from graph.server_threads import list_known_threads
 from graph.worker import beside, make_worker
 from memory.checkpoints import CheckpointSaver, make_checkpointer
+
+GRAPH_ID = "steward"
+"""What langgraph.json calls the graph."""
 
 
 @asynccontextmanager
@@ -30,6 +34,7 @@ async def lifespan(_: Starlette) -> AsyncIterator[None]:
     """Opens what the first request would wait for, and runs the memory worker beside the server."""
     mask_logs_of_server()
     services = await holder.services()
+    await list_known_threads(services, GRAPH_ID)
     async with beside(make_worker(services), services.settings):
         yield
 

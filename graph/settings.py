@@ -17,7 +17,9 @@ class Settings(NodeSettings):
     """
 
     steward_auth: Literal["off", "jwt"] = "off"
-    steward_jwt_key: SecretStr | None = Field(None, description="Key that signs the tokens (HS256) or PEM.")
+    steward_jwt_key: SecretStr | None = Field(
+        default=None, description="Key that signs the tokens (HS256) or PEM."
+    )
     steward_log_level: Literal["debug", "info", "warning", "error"] = "warning"
     steward_log_format: Literal["console", "json"] = "console"
 

@@ -18,7 +18,7 @@ from uuid import UUID
 
 from pydantic import BaseModel
 
-JsonValue = None | bool | int | float | str | list["JsonValue"] | dict[str, "JsonValue"]
+JsonValue = bool | int | float | str | list["JsonValue"] | dict[str, "JsonValue"] | None
 
 LARGEST_INTEGER = 2**63 - 1
 """What a checkpoint and a bigint hold."""
@@ -95,7 +95,7 @@ class _Walker:
             return self._text(known, path) if isinstance(known, str) else known
         return self._container(value, path, (*above, id(value)))
 
-    def _plain(self, value: None | bool | int | float | str, path: str) -> JsonValue:
+    def _plain(self, value: bool | int | float | str | None, path: str) -> JsonValue:
         if isinstance(value, str):
             return self._text(value, path)
         self.left -= 8

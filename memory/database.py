@@ -45,7 +45,8 @@ class Database:
 
     `size` is the most connections at once; a pool of one is enough for everything here, since nothing takes a second
     connection while it holds one. `pgbouncer` leaves out what transaction pooling cannot carry: prepared statements
-    and session settings. `statement_seconds` ends a statement that takes longer.
+    and session settings. `statement_seconds` ends a statement that takes longer, `wait_seconds` is how long a call
+    waits for a free connection, `start_seconds` how long opening waits for a server that is just coming up.
 
         async with Database(url) as database:
             rows = await database.fetch("SELECT 1 AS one")
@@ -62,12 +63,14 @@ class Database:
         pgbouncer: bool = False,
         statement_seconds: float = 30,
         wait_seconds: float = 10,
+        start_seconds: float = START_SECONDS,
     ) -> None:
         self.address = DatabaseUrl.parse(url)
         self.url = self.address.libpq
         self.pgbouncer = pgbouncer or self.address.pgbouncer
         self.statement_seconds = statement_seconds
         self.size = size
+        self.start_seconds = start_seconds
         self._options: dict[str, Any] = {
             "autocommit": True,
             "prepare_threshold": None if self.pgbouncer else 0,
@@ -94,7 +97,7 @@ class Database:
     async def __aenter__(self) -> Self:
         await self._wait_for_server()
         try:
-            await self.pool.open(wait=True, timeout=START_SECONDS)
+            await self.pool.open(wait=True, timeout=max(self.start_seconds, 1))
         except PoolTimeout as error:
             raise DatabaseUnavailable(f"Postgres at {self.address} took no connection in time.") from error
         return self
@@ -158,7 +161,7 @@ class Database:
 
     async def _wait_for_server(self) -> None:
         """Connect once before the pool does, since a pool does not tell why it could not."""
-        until = time.monotonic() + START_SECONDS
+        until = time.monotonic() + self.start_seconds
         while True:
             try:
                 connection = await AsyncConnection.connect(self.url, **self._options)
@@ -173,28 +176,34 @@ class Database:
 
 
 @asynccontextmanager
-async def open_database(settings: MemorySettings) -> AsyncIterator[Database]:
+async def open_database(
+    settings: MemorySettings, *, start_seconds: float = START_SECONDS
+) -> AsyncIterator[Database]:
     """The database that the settings name, else the embedded Postgres in STEWARD_HOME, which is started for it.
 
     Raises DatabaseUnavailable, ConfigurationError.
     """
     if settings.database_url is not None:
-        async with _from_settings(settings.database_url.get_secret_value(), settings) as database:
+        async with _from_settings(
+            settings.database_url.get_secret_value(), settings, start_seconds
+        ) as database:
             yield database
         return
-    server = EmbeddedPostgres(settings.steward_home)
+    # In a thread, like start and release: finding out where the home is reads folders.
+    server = await asyncio.to_thread(EmbeddedPostgres, settings.steward_home)
     try:
         url = await asyncio.to_thread(server.start)
-        async with _from_settings(url, settings) as database:
+        async with _from_settings(url, settings, start_seconds) as database:
             yield database
     finally:
         await asyncio.to_thread(server.release)
 
 
-def _from_settings(url: str, settings: MemorySettings) -> Database:
+def _from_settings(url: str, settings: MemorySettings, start_seconds: float) -> Database:
     return Database(
         url,
         size=settings.steward_pool_size,
         pgbouncer=settings.steward_pgbouncer == "on",
         statement_seconds=settings.steward_statement_seconds,
+        start_seconds=start_seconds,
     )

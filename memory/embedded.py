@@ -7,6 +7,7 @@ API is not used, because it creates system users and changes permissions of fold
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import importlib.util
 import json
@@ -27,6 +28,7 @@ from memory.embedded_layout import (
     is_free,
     locked,
     open_lock,
+    open_log,
 )
 from memory.errors import DatabaseUnavailable
 
@@ -81,7 +83,7 @@ class EmbeddedPostgres:
         programs = find_programs()
         layout = self.layout
         try:
-            layout.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _make_root(layout)
             with locked(layout.start_lock, seconds=START_SECONDS) as start_lock:
                 self._take_share()
                 if is_free(layout.watch_lock) or is_free(layout.server_lock):
@@ -97,12 +99,10 @@ class EmbeddedPostgres:
             return
         self._drop_share()
         until = time.monotonic() + RELEASE_SECONDS
-        while time.monotonic() < until:
-            if is_free(self.layout.server_lock) and is_free(self.layout.watch_lock):
-                return
-            if self._others():
-                return
-            time.sleep(POLL_SECONDS)
+        # Somebody may have removed the home meanwhile: then there is nothing to wait for.
+        with contextlib.suppress(FileNotFoundError):
+            while time.monotonic() < until and not self._is_down() and not self._others():
+                time.sleep(POLL_SECONDS)
 
     def _take_share(self) -> None:
         if self._share is None:
@@ -115,17 +115,28 @@ class EmbeddedPostgres:
             os.close(self._share)
             self._share = None
 
+    def _is_down(self) -> bool:
+        return is_free(self.layout.server_lock) and is_free(self.layout.watch_lock)
+
     def _others(self) -> bool:
         """Whether other processes hold shares: then the lock can be shared, but not had alone."""
         users = self.layout.users_lock
         return not is_free(users) and is_free(users, fcntl.LOCK_SH)
 
 
+def _make_root(layout: Layout) -> None:
+    if not layout.root.is_dir():
+        layout.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if os.geteuid() == 0:
+            home = layout.root.parent.stat()
+            os.chown(layout.root, home.st_uid, home.st_gid)
+
+
 def _run_watcher(layout: Layout, programs: Path, start_lock: int) -> None:
     """Start a watcher and wait for its report. It inherits `start.lock`: no second one starts if we die meanwhile."""
     package_root = Path(__file__).resolve().parents[1]
     command = [sys.executable, "-I", "-S", "-c", BOOT, str(package_root)]
-    with layout.log.open("ab") as log:
+    with open_log(layout.log) as log:
         process = subprocess.Popen(
             [*command, str(layout.root), str(programs), str(start_lock)],
             stdin=subprocess.DEVNULL,

@@ -22,6 +22,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 PORT = 5432
 SOCKET_NAME = f".s.PGSQL.{PORT}"
@@ -79,7 +80,21 @@ class Layout:
 
 def open_lock(path: Path) -> int:
     """A descriptor of the lock file; closing it drops what was locked through it."""
-    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    return _open_owned(path, os.O_RDWR)
+
+
+def open_log(path: Path) -> BinaryIO:
+    """The log, to be written to at its end."""
+    return os.fdopen(_open_owned(path, os.O_WRONLY | os.O_APPEND), "ab")
+
+
+def _open_owned(path: Path, flags: int) -> int:
+    """What root makes in the home of another user is theirs, so that they can go on without root."""
+    descriptor = os.open(path, flags | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    if os.geteuid() == 0:
+        folder = path.parent.stat()
+        os.fchown(descriptor, folder.st_uid, folder.st_gid)
+    return descriptor
 
 
 def try_lock(descriptor: int, operation: int) -> bool:

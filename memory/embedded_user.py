@@ -1,8 +1,9 @@
 """The user that Postgres runs as. Postgres refuses root, and nothing outside the data may change for that.
 
 As root, the server runs as the owner of its data, else as the owner of STEWARD_HOME, else as `nobody`. Where such a
-user cannot reach the data or the programs (they may lie below a 0700 folder such as /root), the server keeps
-one capability of root, CAP_DAC_OVERRIDE, rather than having permissions of folders changed.
+user cannot reach the data or the programs (they may lie below a 0700 folder such as /root), the server keeps one
+capability of root rather than having permissions of folders changed: CAP_DAC_READ_SEARCH, which lets it read and
+pass, or where the programs themselves are closed to others CAP_DAC_OVERRIDE.
 
 Standard library only: the watcher process runs this without the project's packages.
 """
@@ -13,26 +14,28 @@ import ctypes
 import os
 import pwd
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from memory.embedded_layout import EmbeddedFault, Layout
 
 CAP_DAC_OVERRIDE = 1
+CAP_DAC_READ_SEARCH = 2
 CAPABILITY_VERSION_3 = 0x20080522
-PR_SET_KEEPCAPS = 8
+PR_SET_SECUREBITS = 28
+SECBIT_NO_SETUID_FIXUP = 1 << 2
 PR_CAP_AMBIENT = 47
 PR_CAP_AMBIENT_RAISE = 2
 
 
 @dataclass(frozen=True)
 class ServerUser:
-    """An unprivileged user, and whether the server needs a capability to reach its files as that user."""
+    """An unprivileged user, and the capability of root that is kept, if any."""
 
     uid: int
     gid: int
-    override: bool = False
+    capability: int | None = None
 
 
 class _CapabilityHeader(ctypes.Structure):
@@ -52,16 +55,17 @@ def choose_user(layout: Layout, programs: Path) -> ServerUser | None:
     if os.geteuid() != 0:
         return None
     entry = _unprivileged_entry(layout)
-    user = ServerUser(entry.pw_uid, entry.pw_gid)
-    needed = (programs / "bin" / "postgres", programs / "lib", programs / "share", layout.root)
-    if _reaches(user, needed):
-        return user
-    if not sys.platform.startswith("linux"):
-        raise EmbeddedFault(
-            f"user {entry.pw_name}, whom Postgres would run as, cannot read {programs} or {layout.root}; "
-            "run Steward as an ordinary user, or set DATABASE_URL"
-        )
-    return ServerUser(user.uid, user.gid, override=True)
+    capabilities = (
+        (None, CAP_DAC_READ_SEARCH, CAP_DAC_OVERRIDE) if sys.platform.startswith("linux") else (None,)
+    )
+    for capability in capabilities:
+        user = ServerUser(entry.pw_uid, entry.pw_gid, capability)
+        if _reaches(user, layout, programs):
+            return user
+    raise EmbeddedFault(
+        f"Postgres refuses to run as root, and user {entry.pw_name}, whom it would run as, cannot be become here "
+        f"or cannot read {programs} and {layout.root}; run Steward as an ordinary user, or set DATABASE_URL"
+    )
 
 
 def _unprivileged_entry(layout: Layout) -> pwd.struct_passwd:
@@ -82,16 +86,25 @@ def _unprivileged_entry(layout: Layout) -> pwd.struct_passwd:
     return others[-1]
 
 
-def _reaches(user: ServerUser, paths: Sequence[Path]) -> bool:
-    """Whether the user may pass all folders on the way and read what is there: tried, not guessed from modes."""
+def _reaches(user: ServerUser, layout: Layout, programs: Path) -> bool:
+    """Whether the user can run the programs and pass to the data: tried in a child, not guessed from modes."""
+    initdb = programs / "bin" / "initdb"
+    switch = become(user)
     child = os.fork()
     if child == 0:
-        status = 1
         try:
-            become(user)()
-            status = 0 if all(os.access(path, os.R_OK | os.X_OK) for path in paths) else 1
+            switch()
+            os.stat(layout.root / ".")
+            for library in (programs / "lib", programs / "share"):
+                os.listdir(library)
+            if not os.access(programs / "bin" / "postgres", os.X_OK):
+                os._exit(1)
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            os.dup2(nowhere, 1)
+            os.dup2(nowhere, 2)
+            os.execv(initdb, [str(initdb), "--version"])
         finally:
-            os._exit(status)
+            os._exit(1)
     _, status = os.waitpid(child, 0)
     return os.waitstatus_to_exitcode(status) == 0
 
@@ -104,13 +117,15 @@ def become(user: ServerUser | None) -> Callable[[], None]:
 
     def switch() -> None:
         os.umask(0o077)
-        if user.override:
-            _checked(libc.prctl(PR_SET_KEEPCAPS, ctypes.c_ulong(1), _ZERO, _ZERO, _ZERO))
+        if user.capability is not None:
+            # Keeps capabilities over setuid, and lets access(2), by which Postgres looks for itself, respect them.
+            bits = ctypes.c_ulong(SECBIT_NO_SETUID_FIXUP)
+            _checked(libc.prctl(PR_SET_SECUREBITS, bits, _ZERO, _ZERO, _ZERO))
         os.setgroups([])
         os.setgid(user.gid)
         os.setuid(user.uid)
-        if user.override:
-            _keep_only(libc, CAP_DAC_OVERRIDE)
+        if user.capability is not None:
+            _keep_only(libc, user.capability)
 
     return switch
 

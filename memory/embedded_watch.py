@@ -8,11 +8,13 @@ Runs with the standard library only, detached: `python -I -S -c BOOT package-roo
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
 import signal
 import sys
+import time
 from pathlib import Path
 from types import FrameType
 
@@ -21,6 +23,7 @@ from memory.embedded_layout import EmbeddedFault, Layout, locked, open_lock, try
 
 START_LOCK_SECONDS = 300.0
 RESTARTS = 5
+RESTART_SECONDS = 60.0
 
 
 class _ServerEnded(Exception):
@@ -47,15 +50,17 @@ def main(arguments: list[str]) -> None:
         return
     _report({"ready": True})
     os.close(int(start_lock))
-    _watch(cluster)
+    try:
+        _watch(cluster)
+    except (EmbeddedFault, OSError) as fault:
+        sys.stderr.write(f"The watcher of the embedded Postgres gives up: {fault}\n")
+        cluster.abandon()
 
 
 def _report(message: dict[str, object]) -> None:
     """One line to the client, who may be gone; then standard output is given up, so that the client sees its end."""
-    try:
+    with contextlib.suppress(BrokenPipeError):
         os.write(1, json.dumps(message).encode() + b"\n")
-    except BrokenPipeError:
-        pass
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 1)
     os.close(nowhere)
@@ -63,14 +68,15 @@ def _report(message: dict[str, object]) -> None:
 
 def _watch(cluster: Cluster) -> None:
     users = open_lock(cluster.layout.users_lock)
-    restarts = 0
+    ends: list[float] = []
     while True:
         try:
             _wait_for_last_user(cluster, users)
         except _ServerEnded:
-            restarts += 1
-            if restarts > RESTARTS:
-                raise EmbeddedFault(f"Postgres ended {restarts} times under its users") from None
+            now = time.monotonic()
+            ends = [*(end for end in ends if now - end < RESTART_SECONDS), now]
+            if len(ends) > RESTARTS:
+                raise EmbeddedFault(f"it ended {len(ends)} times within {RESTART_SECONDS:.0f} s") from None
             with locked(cluster.layout.start_lock, seconds=START_LOCK_SECONDS):
                 cluster.ensure_started()
             continue

@@ -38,7 +38,7 @@ INTERNATIONAL = re.compile(rf"(?<![A-Za-z0-9+])(?:\+|00)[1-9](?:[ ().-]{{0,2}}\d
 LANDLINE = re.compile(rf"{BEFORE}(?:\(0\d{{2,3}}\) ?|0\d{{2,3}}[- ])\d{{7,8}}{AFTER}")
 AMERICAN = re.compile(rf"{BEFORE}(?:\(\d{{3}}\) ?|\d{{3}}[-. ])\d{{3}}[-. ]\d{{4}}{AFTER}")
 SAID_TO_BE_A_PHONE = re.compile(
-    r"(?:电话|手机号?|号码|联系方式|致电|(?<![a-z])(?:tel|telephone|phone|mobile|cell|call|whatsapp))"
+    r"(?:电话|手机号?|联系方式|致电|(?<![a-z])(?:tel|telephone|phone|mobile|cell|call|whatsapp))"
     r"(?:号码|号| ?number| ?no\.?)?(?: ?(?:is|at|me at|[:：=是为]))? ?(\+?\(?\d(?:[ ().-]?\d){6,14})" + AFTER,
     re.IGNORECASE,
 )

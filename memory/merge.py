@@ -30,16 +30,17 @@ from memory.vocabulary import (
 
 Action = Literal["insert", "confirm", "replace", "stale"]
 
-SAME_WORDS = 0.75
-"""Share of the shorter statement's topic words found in the longer: the same statement."""
+SAME_WORDS = 1.0
+"""Share of the shorter statement's topic words found in the longer: the same statement, or a refined one."""
 SHARED_WORDS = 0.5
 """The same, where the keys already point to one thing."""
-HINTED_WORDS = 0.6
-"""The same, where an embedding agrees."""
 CONTRADICTED_WORDS = 0.6
 """The same, where one of the two is negated: the later takes the earlier back."""
-NEAR = 0.75
-"""Cosine from which an embedding counts as a hint."""
+MOST_WORDS = 0.8
+"""The same of long statements that an embedding finds very near: a paraphrase."""
+NEAR = 0.5
+"""Cosine under which an embedding objects: the words are the same by chance."""
+VERY_NEAR = 0.85
 
 
 @dataclass(frozen=True)
@@ -133,8 +134,9 @@ def normalise_key(key: str) -> str:
 
 def key_words(key: str) -> frozenset[str]:
     """What a key is about, without words that any key may carry (`user`, `preferred`)."""
-    words = {SYNONYMS.get(word, word) for word in topic_words(normalise_key(key).replace("_", " "))}
-    return frozenset(words - GENERIC_KEY_WORDS) or frozenset(words)
+    plain_words = normalise_key(key).replace("_", " ")
+    words = {SYNONYMS.get(word, word) for word in topic_words(plain_words)}
+    return frozenset(words - GENERIC_KEY_WORDS) or frozenset(words) or frozenset(plain_words.split())
 
 
 def _told_apart(new: Statement, other: Statement) -> bool:
@@ -144,13 +146,17 @@ def _told_apart(new: Statement, other: Statement) -> bool:
 
 
 def _says_the_same(new: Statement, other: Statement, shared: float) -> bool:
-    if min(len(new.words), len(other.words)) < 2:
-        return False
+    """Under unrelated keys: one holds all the words of the other, and an embedding does not object.
+
+    Where each has a word of its own ("the red door", "the blue door"), they stay two, unless both are long and
+    hardly differ.
+    """
+    common, near = len(new.words & other.words), max(new.similarity, other.similarity)
     if shared >= SAME_WORDS:
-        return True
-    siblings = bool(new.key_words & other.key_words)  # invoice_title and invoice_email: each has its own word
-    hinted = max(new.similarity, other.similarity) >= NEAR
-    return hinted and not siblings and shared >= HINTED_WORDS
+        return common >= 2 and near >= NEAR
+    # invoice_title and invoice_email are two fields of one thing
+    siblings = bool(new.key_words & other.key_words)
+    return shared >= MOST_WORDS and common >= 4 and near >= VERY_NEAR and not siblings
 
 
 def _containment(some: frozenset[str], others: frozenset[str]) -> float:

@@ -16,8 +16,8 @@ from psycopg import errors
 
 from memory.database import Connection, Database
 from memory.errors import SchemaError
-from memory.migrations_of_libraries import library_migrations, record_for_library
 from memory.migration import Migration, read_folder
+from memory.migrations_of_libraries import library_migrations, record_for_library
 
 LOCK = 0x53544557  # any number of our own: this one spells "STEW"
 

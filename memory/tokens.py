@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from importlib.machinery import PathFinder
 from importlib.util import find_spec, module_from_spec
+from types import ModuleType
 from typing import Protocol
 
 import regex
@@ -43,12 +44,11 @@ class Vocabulary(Protocol):
     def count(self, text: str) -> int: ...
 
 
-@cache
-def vocabulary(name: str) -> Vocabulary:
-    """`o200k_base` or `cl100k_base`; loads in 50 ms.
+def _load_bindings() -> ModuleType:
+    """The extension module of bpe-openai, which holds the vocabularies.
 
-    Only the package's extension module is loaded: the package itself builds Python tables of three vocabularies
-    at import, which takes half a second, and refuses long texts.
+    It alone: the package around it builds Python tables of three vocabularies at import, which takes half a second,
+    and refuses long texts. Loaded at import, because it is a file.
     """
     package = find_spec("bpe_openai")
     places = package.submodule_search_locations if package else None
@@ -57,7 +57,16 @@ def vocabulary(name: str) -> Vocabulary:
         raise ImportError("The package bpe-openai is not installed; run `make setup`.")
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
-    loaded: Vocabulary = module.tokenizer_for_encoding(name)
+    return module
+
+
+_BINDINGS = _load_bindings()
+
+
+@cache
+def vocabulary(name: str) -> Vocabulary:
+    """`o200k_base` or `cl100k_base`; the first use takes 50 ms and reads nothing."""
+    loaded: Vocabulary = _BINDINGS.tokenizer_for_encoding(name)
     return loaded
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import structlog
 from langchain_core.messages import AIMessage, AnyMessage
 
-from memory.tokens import cut
+from memory.tokens import CALIBRATION, cut
 from nodes.answer_stream import AnswerStream, withhold
 from nodes.assemble_context import system_text
 from nodes.booking import Booking
@@ -30,7 +30,7 @@ async def call_model(state: AgentState, run: Run) -> AgentState:
     stream = _stream(run, plan, message_id)
     reviewed = will_review(state, run)
     try:
-        reply = await _ask(state, run, plan, None if reviewed else stream)
+        reply = await _ask(state, run, plan, None if reviewed else stream, message_id)
     except ContextOverflow as error:
         if not plan["tight"]:
             log.warning("context overflow; assembling tighter", thread_id=run.thread_id)
@@ -59,7 +59,9 @@ def _stream(run: Run, plan: ContextPlan, message_id: str) -> AnswerStream:
     return AnswerStream(run.config, message_id, run.emit, lambda: TextCallGuard(registry, plan["tools"]))
 
 
-async def _ask(state: AgentState, run: Run, plan: ContextPlan, stream: AnswerStream | None) -> ModelReply:
+async def _ask(
+    state: AgentState, run: Run, plan: ContextPlan, stream: AnswerStream | None, message_id: str
+) -> ModelReply:
     model = run.settings.model_name("chat")
     prompt = render_context(
         plan, system_text(run), state["messages"], lambda text, tokens: cut(text, tokens, model)
@@ -73,6 +75,7 @@ async def _ask(state: AgentState, run: Run, plan: ContextPlan, stream: AnswerStr
         tools=tools or None,
         deadline=state["turn"]["deadline"],
         on_text=stream if stream and stream.listening else None,
+        message_id=message_id,
     )
 
 
@@ -84,7 +87,9 @@ def _read(state: AgentState, run: Run, plan: ContextPlan, reply: ModelReply, mes
     if not call_ids(message):
         message = read_text_calls(message, registry, offered) or message
     if not offered:
-        message = AIMessage(without_calls(message.text, registry, registry.business_names))
+        message = AIMessage(
+            without_calls(message.text, registry, [*registry.business_names, *registry.engine_names])
+        )
     return message.model_copy(update={"id": message_id})
 
 
@@ -92,6 +97,10 @@ def _update(
     state: AgentState, run: Run, plan: ContextPlan, reply: ModelReply, message: AIMessage
 ) -> AgentState:
     booking = Booking("call_model", "chat", reply, plan["tokens"])
+    if not reply.usage.estimated:
+        CALIBRATION.observe(
+            reply.model, estimated=sum(plan["tokens"].values()), reported=reply.usage.prompt_tokens
+        )
     run.services.usage.add(state["turn"], run.thread_id, booking)
     update = booking.onto(state)
     update["turn"] = {**update["turn"], "model_calls": state["turn"]["model_calls"] + 1}

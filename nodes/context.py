@@ -14,10 +14,10 @@ class AgentContext(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     user_id: str = Field(
-        "anonymous", min_length=1, max_length=512, description="The customer. Any characters."
+        default="anonymous", min_length=1, max_length=512, description="The customer. Any characters."
     )
     locale: str | None = Field(
-        None, description="Language of answers, `zh` or `en`; none: the message's own."
+        default=None, description="Language of answers, `zh` or `en`; none: the message's own."
     )
     timezone: str | None = Field(default=None, description="IANA name; none: the setting.")
     now: datetime | None = Field(default=None, description="The clock, for tests. None: the real one.")

@@ -20,6 +20,7 @@ from openai import BaseModel as OpenAIModel
 from nodes.endpoint_errors import CallFailed
 from nodes.model_answer import RAW_CALLS, REASONING
 
+_ASIDE = ("response_format", "max_tokens", "tools")
 _REASONING_FIELDS = ("reasoning_content", "reasoning")
 
 
@@ -34,9 +35,7 @@ class EndpointChat(ChatOpenAI):
         The client walks through messages and tools by their types: 20 ms of the event loop for a long history.
         What stands in `extra_body` goes into the same JSON object untouched.
         """
-        aside = {
-            name: kwargs.pop(name) for name in ("response_format", "max_tokens", "tools") if name in kwargs
-        }
+        aside: dict[str, Any] = {name: kwargs.pop(name) for name in _ASIDE if name in kwargs}
         payload: dict[str, Any] = super()._get_request_payload(input_, stop=stop, **kwargs)
         messages = self._convert_input(input_).to_messages()
         for message, wire in zip(messages, payload["messages"], strict=True):

@@ -19,43 +19,47 @@ class NodeSettings(ToolSettings):
 
     steward_chat_model: str = "gpt-5-mini"
     steward_small_model: str | None = Field(
-        None, description="Default of the next five; none: the chat model."
+        default=None, description="Default of the next five; none: the chat model."
     )
     steward_router_model: str | None = None
     steward_reviewer_model: str | None = None
     steward_extractor_model: str | None = None
     steward_summariser_model: str | None = None
     steward_compactor_model: str | None = None
-    steward_chat_temperature: float = Field(0.4, ge=0, le=2)
-    steward_router_temperature: float = Field(0, ge=0, le=2)
-    steward_reviewer_temperature: float = Field(0.2, ge=0, le=0.2)
-    steward_extractor_temperature: float = Field(0, ge=0, le=2)
-    steward_summariser_temperature: float = Field(0.2, ge=0, le=2)
-    steward_compactor_temperature: float = Field(0, ge=0, le=2)
-    steward_chat_timeout: float = Field(60, gt=0)
-    steward_router_timeout: float = Field(10, gt=0)
-    steward_reviewer_timeout: float = Field(20, gt=0)
-    steward_extractor_timeout: float = Field(60, gt=0)
-    steward_summariser_timeout: float = Field(60, gt=0)
-    steward_compactor_timeout: float = Field(15, gt=0)
-    steward_fallback_models: str = Field("", description="Comma list, tried in order when a model fails.")
+    steward_chat_temperature: float = Field(default=0.4, ge=0, le=2)
+    steward_router_temperature: float = Field(default=0, ge=0, le=2)
+    steward_reviewer_temperature: float = Field(default=0.2, ge=0, le=0.2)
+    steward_extractor_temperature: float = Field(default=0, ge=0, le=2)
+    steward_summariser_temperature: float = Field(default=0.2, ge=0, le=2)
+    steward_compactor_temperature: float = Field(default=0, ge=0, le=2)
+    steward_chat_timeout: float = Field(default=60, gt=0)
+    steward_router_timeout: float = Field(default=10, gt=0)
+    steward_reviewer_timeout: float = Field(default=20, gt=0)
+    steward_extractor_timeout: float = Field(default=60, gt=0)
+    steward_summariser_timeout: float = Field(default=60, gt=0)
+    steward_compactor_timeout: float = Field(default=15, gt=0)
+    steward_fallback_models: str = Field(
+        default="", description="Comma list, tried in order when a model fails."
+    )
     steward_structured_output: Literal["json_schema", "function_calling", "json_mode"] = "function_calling"
     steward_strict_tools: Switch = "off"
     steward_routing: Switch = "on"
     steward_clarify: Switch = "on"
     steward_review: Switch = "on"
     steward_local_router: Switch = "on"
-    steward_clarify_below: float = Field(0.6, ge=0, le=1)
-    steward_max_model_calls: int = Field(30, ge=1)
-    steward_max_tool_calls: int = Field(50, ge=1)
-    steward_max_tools: int = Field(6, ge=1, description="Tools of the business offered at once.")
-    steward_turn_seconds: float = Field(120, gt=0)
-    steward_turn_tokens: int = Field(400_000, ge=1000, description="Token budget of one turn.")
-    steward_context_tokens: int = Field(16_000, ge=1000)
-    steward_answer_tokens: int = Field(1500, ge=100, description="Room kept for the answer.")
-    steward_review_rounds: int = Field(2, ge=1, le=3)
-    steward_review_seconds: float = Field(20, gt=0)
-    steward_prices: Path | None = Field(None, description="File of token prices; none: the shipped one.")
+    steward_clarify_below: float = Field(default=0.6, ge=0, le=1)
+    steward_max_model_calls: int = Field(default=30, ge=1)
+    steward_max_tool_calls: int = Field(default=50, ge=1)
+    steward_max_tools: int = Field(default=6, ge=1, description="Tools of the business offered at once.")
+    steward_turn_seconds: float = Field(default=120, gt=0)
+    steward_turn_tokens: int = Field(default=400_000, ge=1000, description="Token budget of one turn.")
+    steward_context_tokens: int = Field(default=16_000, ge=1000)
+    steward_answer_tokens: int = Field(default=1500, ge=100, description="Room kept for the answer.")
+    steward_review_rounds: int = Field(default=2, ge=1, le=3)
+    steward_review_seconds: float = Field(default=20, gt=0)
+    steward_prices: Path | None = Field(
+        default=None, description="File of token prices; none: the shipped one."
+    )
     steward_busy: Literal["queue", "refuse"] = "queue"
 
     @property

@@ -6,11 +6,12 @@ reset by `begin_turn` (see `fresh_turn`).
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypedDict
+from typing import Annotated, Any, Literal
 
 from langchain_core.messages import AnyMessage
 from langgraph.channels.delta import DeltaChannel
 from langgraph.graph.message import _messages_delta_reducer
+from typing_extensions import TypedDict
 
 from tools.approval import ApprovalRequest
 from tools.calls import Decision
@@ -106,6 +107,19 @@ class SessionView(TypedDict):
     """What is known of this user in a few words."""
 
 
+class SentContext(TypedDict):
+    """What the next model call repeats to the letter, so that the provider's prompt cache hits."""
+
+    start: str | None
+    """Id of the message where history begins."""
+    summary: str
+    """Block before history, as it stood when history last began anew."""
+    folded_until: str | None
+    """What the summary covered then."""
+    shortened: dict[str, int]
+    """Messages that were cut, with the tokens they were cut to."""
+
+
 class ContextPlan(TypedDict):
     """What the next model call sees. Small: it names messages, `nodes.context_render` writes them out."""
 
@@ -114,13 +128,16 @@ class ContextPlan(TypedDict):
     shortened: dict[str, int]
     """Messages too long for the budget, with the tokens they are cut to."""
     background: str
-    """Block before the user's latest message: the route's background and what was recalled."""
+    """Block before the user's latest message: the route's background and what was recalled, less what an earlier
+    block that is still sent says already."""
     summary: str
     tools: list[str]
     tokens: dict[str, int]
     """Estimate by class: instructions, memory, tools, history."""
     cut: list[str]
     """What was left out, in words."""
+    earlier: dict[str, int]
+    """Earlier turns: their `tokens`, and the `limit` above which the oldest are left out."""
     budget: int
     tight: bool
     """Assembled again after the provider reported an overflow."""
@@ -128,11 +145,24 @@ class ContextPlan(TypedDict):
     """Last word to the model when a limit ends the turn."""
 
 
+ReviewVerdict = Literal["ORIGINAL_ANSWER", "REVISED", "refused", "failed", "corrected"]
+"""The reviewer's own, or what became of its call: its revision was `refused`, it `failed` and the draft stands, it
+failed and the chat model `corrected` the draft."""
+
+
 class Review(TypedDict):
     rounds: int
-    verdict: Literal["ORIGINAL_ANSWER", "REVISED", "failed", "skipped"]
+    """Reviewer calls so far."""
+    verdict: ReviewVerdict
+    """Of the last round."""
     problems: list[str]
+    """As the reviewer names them."""
+    findings: list[str]
+    """Of the checks, on the draft as the last round found it."""
+    objection: str
+    """Why the last revision was not taken; empty where there was none, or it was."""
     started_at: float
+    """Unix seconds."""
     done: bool
     """No further round follows."""
 
@@ -159,15 +189,25 @@ class Usage(TypedDict):
     by_role: dict[str, int]
 
 
+Messages = Annotated[list[AnyMessage], DeltaChannel(_messages_delta_reducer, snapshot_frequency=200)]
+
+
+class TurnInput(TypedDict):
+    """What a caller brings to a turn: the customer's message. The rest of the state is the graph's own."""
+
+    messages: Messages
+
+
 class AgentState(TypedDict, total=False):
     # the conversation
-    messages: Annotated[list[AnyMessage], DeltaChannel(_messages_delta_reducer, snapshot_frequency=200)]
+    messages: Messages
     # what outlives a turn
     session: SessionView
     clarification: Clarification | None
     last_route: list[str]
-    history_start: str | None
-    """Oldest message that was sent at the last model call."""
+    closed: str | None
+    """Id of the customer's message whose turn was the last to come to its end."""
+    sent: SentContext | None
     handoff: Handoff | None
     approvals: list[ApprovalRequest]
     decisions: dict[str, Decision]
@@ -182,6 +222,8 @@ class AgentState(TypedDict, total=False):
     review: Review | None
     answer: str | None
     stopped_because: StopReason | None
+    fault: str | None
+    """Id, in the log, of an unexpected error that ended the turn."""
     usage: Usage
 
 
@@ -197,5 +239,6 @@ def fresh_turn() -> AgentState:
         "review": None,
         "answer": None,
         "stopped_because": None,
+        "fault": None,
         "usage": {"by_class": {}, "by_role": {}},
     }

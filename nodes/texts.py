@@ -13,6 +13,11 @@ _TEXTS: Mapping[str, Mapping[Language, str]] = {
         "en": "Sorry, I cannot process your request just now. Your message is saved; please try again in a "
         "little while, or tell me if you would like a human colleague.",
     },
+    "internal_fault": {
+        "zh": "抱歉，处理您的请求时出了点问题。您的消息已经保存，请再试一次，或告诉我需要转接人工客服。",
+        "en": "Sorry, something went wrong while I was working on your request. Your message is saved; please try "
+        "again, or tell me if you would like a human colleague.",
+    },
     "empty_answer": {
         "zh": "抱歉，我没能给出答复。请换一种说法再告诉我一次，或者让我为您转接人工客服。",
         "en": "Sorry, I could not come up with an answer. Please put it another way, or let me hand you over to a "
@@ -42,6 +47,22 @@ _TEXTS: Mapping[str, Mapping[Language, str]] = {
     "waiting_for_staff": {
         "zh": "您的申请已提交同事审批，审批后会继续为您处理。",
         "en": "A colleague has to approve this first; I will go on as soon as they have.",
+    },
+    "review_checking": {
+        "zh": "正在核对答复内容",
+        "en": "checking the answer",
+    },
+    "review_checking_again": {
+        "zh": "正在复核修改后的答复",
+        "en": "checking the answer once more",
+    },
+    "review_correcting": {
+        "zh": "正在更正答复中的信息",
+        "en": "correcting the answer",
+    },
+    "review_done": {
+        "zh": "答复已核对完毕",
+        "en": "the answer has been checked",
     },
     "out_of_budget": {
         "zh": "抱歉，您今天的使用额度已用完，请明天再来，或联系人工客服。",

@@ -5,24 +5,40 @@ from __future__ import annotations
 from langchain_core.messages import HumanMessage
 
 from memory.extraction import Exchange
+from memory.queue import FoldRequest
+from nodes.folding import fold_due
 from nodes.run import Run
 from nodes.state import AgentState
 
 
 async def write_memory(state: AgentState, run: Run) -> AgentState:
     """Queue the finished exchange, flush the ledger rows of the turn, remember what the turn was about."""
-    if _worth_remembering(state, run):
-        await run.services.queue.enqueue_turn(_exchange(state, run))
+    if _was_served(state):
+        if run.settings.steward_long_term_memory == "on":
+            await run.services.queue.enqueue_turn(_exchange(state, run))
+        await _fold(state, run)
     await run.services.usage.flush()
     route = state.get("route")
-    return {"last_route": [i["name"] for i in route["intents"]] if route and not route["ask"] else []}
+    return {
+        "last_route": [i["name"] for i in route["intents"]] if route and not route["ask"] else [],
+        "closed": state["turn"]["message_id"],
+    }
 
 
-def _worth_remembering(state: AgentState, run: Run) -> bool:
+async def _fold(state: AgentState, run: Run) -> None:
+    """Have the oldest turns summarised once the history nears its budget; most turns end without."""
+    folded_until = session["folded_until"] if (session := state.get("session")) else None
+    if fold := fold_due(state.get("context"), state["messages"], folded_until):
+        turn = state["turn"]
+        await run.services.queue.enqueue_fold(
+            FoldRequest(turn["user_id"], run.thread_id, fold.messages, fold.until, folded_until)
+        )
+
+
+def _was_served(state: AgentState) -> bool:
     """A question back to the customer, an apology or a refused message is no exchange."""
     route = state.get("route")
-    served = route is not None and not route["ask"] and state.get("stopped_because") != "model_unavailable"
-    return served and run.settings.steward_long_term_memory == "on"
+    return route is not None and not route["ask"] and state.get("stopped_because") != "model_unavailable"
 
 
 def _exchange(state: AgentState, run: Run) -> Exchange:
@@ -33,6 +49,7 @@ def _exchange(state: AgentState, run: Run) -> Exchange:
         thread_id=run.thread_id,
         turn_id=turn["id"],
         message_id=turn["message_id"],
+        position=sum(isinstance(message, HumanMessage) for message in state["messages"]),
         customer=_customer_words(state),
         answer=state.get("answer") or "",
         said_at=run.now(),

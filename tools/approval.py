@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Literal, TypedDict
+from typing import Any, Final, Literal
+
+from typing_extensions import TypedDict
 
 from memory.errors import InvalidInput
 from tools.calls import Decision

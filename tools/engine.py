@@ -22,6 +22,7 @@ from tools.batch import Batch
 from tools.calls import CallScope, Decision, Envelope, Outcome, PreparedCall, RawCall
 from tools.envelope import failure as error_envelope
 from tools.events import Emit
+from tools.knowledge import Knowledge
 from tools.ledger import Ledger, RecordedCall
 from tools.prepare import Preparer, repeats
 from tools.present import Presenter
@@ -44,7 +45,8 @@ class ToolEngine:
     """Prepares and runs tool calls. Shared by all turns of an event loop.
 
     `registry` holds the business's tools; the engine's own join it (`self.registry`). `compactor` makes digests of
-    large results; without one, and where it fails, they are reduced by rule.
+    large results; without one, and where it fails, they are reduced by rule. `knowledge` is what tools search for
+    passages of the business's documents.
     """
 
     def __init__(
@@ -54,13 +56,14 @@ class ToolEngine:
         settings: ToolSettings,
         state: BusinessState,
         compactor: Compactor | None = None,
+        knowledge: Knowledge | None = None,
     ) -> None:
         budget = settings.steward_result_tokens
         self.registry = ToolRegistry([*registry, read_result_tool(budget, count)])
         self._parallel = settings.steward_parallel_calls
         self._ledger = Ledger(database)
         presenter = Presenter(budget, count, compactor)
-        self._runner = CallRunner(database, self._ledger, settings, state, presenter)
+        self._runner = CallRunner(database, self._ledger, settings, state, presenter, knowledge)
         self._preparer = Preparer(self.registry, self._ledger, self._runner, settings.steward_tool_timeout)
 
     async def prepare(self, calls: Sequence[RawCall], scope: CallScope) -> list[PreparedCall | Outcome]:

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 MAX_DEPTH = 100
 
+TOO_DEEP = "it is nested too deeply"
 CUT_OFF = "the text ends before its object is closed, as if it had been cut off"
 
 _NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
@@ -49,15 +51,33 @@ def read_json(text: str) -> Reading:
 def exact_json(text: str) -> Any:
     """Strict JSON. Raises JSONDecodeError where it is none, Unreadable where it has no certain meaning."""
     try:
-        return json.loads(text, strict=False, parse_constant=_refuse_constant, object_pairs_hook=unique_pairs)
-    except json.JSONDecodeError:
+        value = json.loads(
+            text, strict=False, parse_constant=_refuse_constant, object_pairs_hook=unique_pairs
+        )
+    except (json.JSONDecodeError, Unreadable):
         raise
     except RecursionError:
-        raise Unreadable("it is nested too deeply") from None
-    except Unreadable:
-        raise
+        raise Unreadable(TOO_DEEP) from None
     except ValueError as fault:
         raise Unreadable(str(fault)) from None
+    if too_deep(value):
+        raise Unreadable(TOO_DEEP)
+    return value
+
+
+def too_deep(value: Any) -> bool:
+    """Whether `value` is nested deeper than MAX_DEPTH. Not recursive itself."""
+    layer = [value]
+    for _ in range(MAX_DEPTH):
+        containers = [each.values() if isinstance(each, Mapping) else each for each in layer if _holds(each)]
+        layer = [inner for container in containers for inner in container]
+        if not layer:
+            return False
+    return any(map(_holds, layer))
+
+
+def _holds(value: Any) -> bool:
+    return isinstance(value, Mapping | list)
 
 
 def unique_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -90,7 +110,7 @@ class _Reader:
 
     def value(self, position: int, depth: int) -> tuple[Any, int]:
         if depth > MAX_DEPTH:
-            raise Unreadable("it is nested too deeply")
+            raise Unreadable(TOO_DEEP)
         position = skip_space(self._text, position)
         character = self._at(position)
         if character == "{":
@@ -176,7 +196,9 @@ class _Reader:
             if found.group() in _WORDS:
                 return _WORDS[found.group()], found.end()
             cut_off = found.end() == len(self._text)
-            raise Unreadable(CUT_OFF if cut_off else f"{found.group()!r} is no JSON value; put text in quotes")
+            raise Unreadable(
+                CUT_OFF if cut_off else f"{found.group()!r} is no JSON value; put text in quotes"
+            )
         if found := _NUMBER.match(self._text, position):
             end = found.end()
             following = self._at(end)

@@ -20,7 +20,7 @@ _KEPT = frozenset(
     }
 )
 _FORMATS = frozenset({"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"})
-_TOLD = {"minLength": "at least {} characters", "maxLength": "at most {} characters"}
+_TOLD = {"minLength": "At least {} characters.", "maxLength": "At most {} characters."}
 _UNTOLD = frozenset({"title", "examples", "deprecated", "readOnly", "writeOnly", "$comment", "default"})
 
 
@@ -42,9 +42,9 @@ def _strict(schema: Any) -> Json:
     words = [str(schema["description"]).strip()] if schema.get("description") else []
     words += [told.format(schema[key]) for key, told in _TOLD.items() if key in schema]
     if "default" in schema and schema["default"] is not None:
-        words.append(f"default {quoted(schema['default'])}")
+        words.append(f"Default: {quoted(schema['default'])}.")
     if isinstance(examples := schema.get("examples"), list) and examples:
-        words.append(f"for example {quoted(examples[0])}")
+        words.append(f"For example {quoted(examples[0])}.")
     source = dict(schema)
     if "oneOf" in source and "anyOf" not in source:
         source["anyOf"] = source.pop("oneOf")
@@ -54,7 +54,7 @@ def _strict(schema: Any) -> Json:
         raise _Impossible(unsupported)
     result = {key: value for key, value in source.items() if key in _KEPT and key != "description"}
     if words:
-        result["description"] = "; ".join(words)
+        result["description"] = " ".join(words)
     _inner(result)
     return result
 

@@ -16,7 +16,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk, InvalidToolCall, 
 from memory.clean import clean_text
 from tools.arguments import check_call
 from tools.calls import RawCall
-from tools.json_text import CUT_OFF, Unreadable
+from tools.json_text import CUT_OFF, TOO_DEEP, Unreadable, too_deep
 from tools.names import protocol_name
 from tools.registry import ToolRegistry, UnknownTool
 from tools.repair import plain_object
@@ -103,7 +103,10 @@ def _written(message: AIMessage) -> Iterator[RawCall]:
             yield _from_text(piece.get("id"), piece.get("name"), piece.get("args"), cut)
         return
     for call in message.tool_calls:
-        yield RawCall(call["id"] or "", call["name"], _clean(call["args"]))
+        if too_deep(call["args"]):
+            yield RawCall(call["id"] or "", call["name"], None, "", TOO_DEEP)
+        else:
+            yield RawCall(call["id"] or "", call["name"], _clean(call["args"]))
     for broken in message.invalid_tool_calls:
         yield _from_text(broken.get("id"), broken.get("name"), broken.get("args"), cut)
 

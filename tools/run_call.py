@@ -20,6 +20,7 @@ from tools.envelope import stored
 from tools.execute import Returned, attempt
 from tools.failures import Failure, classify
 from tools.keys import idempotency_key
+from tools.knowledge import Knowledge
 from tools.ledger import Ledger, Recorded, RecordedCall, Row
 from tools.outcomes import (
     envelope_of,
@@ -79,11 +80,13 @@ class CallRunner:
         settings: ToolSettings,
         state: BusinessState,
         presenter: Presenter,
+        knowledge: Knowledge | None = None,
     ) -> None:
         self._database = database
         self._settings = settings
         self._state = state
         self._presenter = presenter
+        self._knowledge = knowledge
         self._effects = SideEffects(ledger, settings.steward_tool_timeout)
         self._cache = ResultCache()
         self._breaker = Breaker(settings.steward_breaker_failures, settings.steward_breaker_seconds)
@@ -101,6 +104,7 @@ class CallRunner:
             idempotency_key=idempotency_key(scope, tool, args),
             database=self._database,
             state=self._state,
+            knowledge=self._knowledge,
         )
 
     async def run(self, call: PreparedCall, scope: CallScope) -> Finished:

@@ -106,46 +106,58 @@ def inlined(schema: Json, tool: str) -> Json:
     A schema that would grow beyond reason (more than MAX_EXPANSIONS references followed) is left as it is.
     Raises DeclarationError where a reference leads nowhere or out of the schema.
     """
-    kept: set[str] = set()
-    expanded = 0
-
-    def resolve(node: Any, open_references: tuple[str, ...]) -> Any:
-        if not isinstance(node, Mapping):
-            return node
-        reference = node.get("$ref")
-        if not isinstance(reference, str):
-            return each_subschema(dict(node), lambda inner: resolve(inner, open_references))
-        nonlocal expanded
-        expanded += 1
-        target = _target(schema, reference, tool)
-        if expanded > MAX_EXPANSIONS:
-            return dict(node)
-        if reference in open_references or reference == "#":
-            kept.add(reference)
-            return dict(node)
-        beside = {key: value for key, value in node.items() if key != "$ref"}
-        beside = each_subschema(beside, lambda inner: resolve(inner, open_references))
-        found = resolve(target, (*open_references, reference))
-        if not isinstance(found, Mapping):
-            return found
-        clash = any(key in found and found[key] != beside[key] for key in beside.keys() - _NOTES)
-        return {**beside, "allOf": [found]} if clash else {**found, **beside}
-
-    root = {key: value for key, value in schema.items() if key not in ("$defs", "definitions")}
-    result: Json = resolve(root, ())
-    if expanded > MAX_EXPANSIONS:
+    inliner = _Inliner(schema, tool)
+    root = {key: value for key, value in schema.items() if key not in _DEFINITIONS}
+    result: Json = inliner.resolve(root, ())
+    if inliner.expanded > MAX_EXPANSIONS:
         return schema
-    for key in ("$defs", "definitions"):
+    for key in _DEFINITIONS:
         needed = {
-            name: resolve(each, (f"#/{key}/{name}",))
+            name: inliner.resolve(each, (f"#/{key}/{name}",))
             for name, each in schema.get(key, {}).items()
-            if f"#/{key}/{name}" in kept
+            if f"#/{key}/{name}" in inliner.kept
         }
         if needed:
             result[key] = needed
     return result
 
 
+class _Inliner:
+    def __init__(self, schema: Json, tool: str) -> None:
+        self.kept: set[str] = set()
+        """References that stay, since they lead back to themselves."""
+        self.expanded = 0
+        self._schema = schema
+        self._tool = tool
+
+    def resolve(self, node: Any, following: tuple[str, ...]) -> Any:
+        """`node` without references; `following` are those on the way to it."""
+        if not isinstance(node, Mapping):
+            return node
+        reference = node.get("$ref")
+        if not isinstance(reference, str):
+            return each_subschema(dict(node), lambda inner: self.resolve(inner, following))
+        self.expanded += 1
+        target = _target(self._schema, reference, self._tool)
+        if self.expanded > MAX_EXPANSIONS:
+            return dict(node)
+        if reference in following or reference == "#":
+            self.kept.add(reference)
+            return dict(node)
+        beside = {key: value for key, value in node.items() if key != "$ref"}
+        beside = each_subschema(beside, lambda inner: self.resolve(inner, following))
+        return _joined(beside, self.resolve(target, (*following, reference)))
+
+
+def _joined(beside: Json, found: Any) -> Any:
+    """A reference's target with what stood beside the reference."""
+    if not isinstance(found, Mapping):
+        return found
+    clash = any(key in found and found[key] != beside[key] for key in beside.keys() - _NOTES)
+    return {**beside, "allOf": [found]} if clash else {**found, **beside}
+
+
+_DEFINITIONS = ("$defs", "definitions")
 _NOTES = frozenset({"description", "title", "default", "examples", "deprecated"})
 
 

@@ -28,7 +28,8 @@ _NUMBER = re.compile(
     r"(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(?![0-9]|[-/.][0-9])"
 )
 _SCALE = {"万": 10_000, "w": 10_000, "k": 1_000, "千": 1_000, "亿": 100_000_000}
-_COUNTRY_CODE = re.compile(r"\s*(?:\+|00)86[\s-]*(?=1\d{2})")
+_COUNTRY_CODE = re.compile(r"(?<!\d)(?:\+|00)86[\s-]*(?=1\d{2})")
+"""Before a Chinese mobile number, where people leave it out as they like."""
 
 
 def same_spelling(left: str, right: str) -> bool:
@@ -38,7 +39,7 @@ def same_spelling(left: str, right: str) -> bool:
 
 def stands_in(value: str, text: str) -> bool:
     """Whether units side by side in `text` spell `value`."""
-    wanted = {spelling(value), spelling(_COUNTRY_CODE.sub("", folded(value)))} - {""}
+    wanted = {spelling(value), spelling(_COUNTRY_CODE.sub(" ", folded(value)))} - {""}
     return any(_spelt(each, units) for units in _readings(text) for each in wanted)
 
 
@@ -76,10 +77,9 @@ def units_of(text: str) -> tuple[str, ...]:
 
 
 def _readings(text: str) -> Iterator[tuple[str, ...]]:
-    yield units_of(text)
-    numerals = with_digits(folded(text))
-    if numerals != folded(text):
-        yield units_of(numerals)
+    plain = folded(text)
+    for reading in dict.fromkeys([plain, with_digits(plain), _COUNTRY_CODE.sub(" ", plain)]):
+        yield units_of(reading)
 
 
 def _spelt(wanted: str, units: tuple[str, ...]) -> bool:

@@ -54,13 +54,14 @@ Judge = Callable[[list[TextCall]], bool]
 
 
 def read_text_calls(message: AIMessage, registry: ToolRegistry, offered: Collection[str]) -> AIMessage | None:
-    """`message` with the calls of its text as tool calls, and as content what stands beside them; else None.
+    """`message` with the calls of its text as tool calls, and as content what stands beside them.
 
-    A call has to name an offered tool. Where the form leaves no doubt that it is meant as one, faulty arguments
-    are kept, for the engine to refuse them like those of any call; otherwise they have to validate.
+    None where the text holds no markup of a call. A call has to name an offered tool. Where the form leaves no
+    doubt that it is meant as one, faulty arguments are kept, for the engine to refuse them like those of any
+    call; otherwise they have to validate.
     """
     shown, calls = _read(message.text, registry, offered)
-    if not calls:
+    if shown == message.text:
         return None
     readable: list[ToolCall] = []
     unreadable: list[InvalidToolCall] = []

@@ -19,6 +19,7 @@ from referencing.exceptions import Unresolvable
 from tools import coerce
 from tools.defaults import fill
 from tools.dialects import Schema, validator_of
+from tools.json_text import TOO_DEEP, too_deep
 from tools.problems import FieldProblem, Path, offending, problems_of, written
 from tools.spec import Arguments, ToolSpec
 
@@ -58,6 +59,8 @@ def validate(schema: Schema, args: Mapping[str, Any], *, fill_defaults: bool = T
     >>> validate({"properties": {"n": {"type": "integer"}}}, {"n": "5"})
     Validated(args={'n': 5}, notes=('n: read as integer',))
     """
+    if too_deep(args):
+        return Rejected((FieldProblem("", TOO_DEEP),))
     if unsound := [written(path) for path in _not_finite(args, ())]:
         return Rejected(tuple(FieldProblem(path, "is no number", "a finite number") for path in unsound))
     validator = validator_of(schema)
@@ -65,7 +68,7 @@ def validate(schema: Schema, args: Mapping[str, Any], *, fill_defaults: bool = T
     errors = reading.settle(validator)
     if errors:
         return Rejected(problems_of(errors))
-    fill(schema, reading.value, validator, defaults=fill_defaults)
+    fill(schema, reading.value, validator, reading.notes, defaults=fill_defaults)
     return Validated(reading.value, tuple(reading.notes))
 
 
@@ -99,7 +102,8 @@ class _Reading:
             done: set[Path] = set()
             for error in errors:
                 path = tuple(error.path)
-                if not any(path[: len(each)] == each for each in done) and self._mend(validator, error):
+                stale = any(path[:length] in done for length in range(len(path) + 1))
+                if not stale and self._mend(validator, error):
                     done.add(path)
             if not done:
                 return errors
@@ -177,7 +181,7 @@ def _how(error: ValidationError, reading: object) -> str:
         case "format":
             return f"written as {error.validator_value}"
         case "pattern":
-            return "full-width spelling folded"
+            return "plain spelling taken"
     return f"read as {_type_name(reading)}"
 
 

@@ -82,16 +82,18 @@ def cost_table(rows: Sequence[CostRow], *, first_column: str) -> Table:
 
     table = Table(box=None, pad_edge=False, show_footer=len(rows) > 1)
     whole = total(rows)
+    cached = whole["cached_tokens"] > 0
     table.add_column(first_column, footer="all", overflow="fold")
     table.add_column("calls", footer=str(whole["calls"]), justify="right")
     for name in CLASSES:
         table.add_column(name, footer=f"{whole['by_class'][name]:,}", justify="right")
-    table.add_column("cached", footer=f"{whole['cached_tokens']:,}", justify="right")
+    if cached:
+        table.add_column("cached", footer=f"{whole['cached_tokens']:,}", justify="right")
     table.add_column("cost", footer=_money(whole), justify="right")
     for row in rows:
         classes = [f"{row['by_class'][name]:,}" for name in CLASSES]
-        key = row["key"] or "(no turn)"
-        table.add_row(key, str(row["calls"]), *classes, f"{row['cached_tokens']:,}", _money(row))
+        more = [f"{row['cached_tokens']:,}"] if cached else []
+        table.add_row(row["key"] or "(no turn)", str(row["calls"]), *classes, *more, _money(row))
     return table
 
 

@@ -12,7 +12,7 @@ from graph.cli.running import FAILED, OK, run
 if TYPE_CHECKING:
     from graph.settings import Settings
 
-MARKS = {"ok": "[green]✓[/]", "warning": "[yellow]![/]", "error": "[red]✗[/]"}
+WELL, WARNING, WRONG = "[green]✓[/]", "[yellow]![/]", "[red]✗[/]"
 
 
 def doctor(
@@ -37,10 +37,11 @@ async def _doctor(settings: Settings, *, retry: bool) -> int:
     findings = await examine(settings, SHOP)
     width = max(len(finding.name) for finding in findings)
     for finding in findings:
-        console.print(f"{MARKS[finding.level]} {escape(finding.name.ljust(width))}  {escape(finding.text)}")
+        mark = WRONG if not finding.ok else WARNING if finding.cure else WELL
+        console.print(f"{mark} {escape(finding.name.ljust(width))}  {escape(finding.detail)}")
         if finding.cure:
             console.print(f"  {' ' * width}  → {escape(finding.cure)}")
-    return FAILED if any(finding.level == "error" for finding in findings) else OK
+    return OK if all(finding.ok for finding in findings) else FAILED
 
 
 async def _retry(settings: Settings) -> None:

@@ -77,9 +77,7 @@ async def _export(settings: Settings, user: str) -> int:
     from graph.shop.business import SHOP
 
     async with open_services(settings, SHOP) as services:
-        print(
-            json.dumps(await export(services.database, user), ensure_ascii=False, indent=2)
-        )
+        print(json.dumps(await export(services.database, user), ensure_ascii=False, indent=2))
     return OK
 
 

@@ -15,7 +15,7 @@ from graph.cli.running import OK, BadUsage, run
 
 if TYPE_CHECKING:
     from graph.settings import Settings
-    from nodes.state import ApprovalRequest
+    from tools.approval import ApprovalRequest
 
 
 class Verdict(StrEnum):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -17,9 +19,8 @@ async def health(_: Request) -> Response:
 
 async def ready(_: Request) -> Response:
     """Whether a turn could be served now; 503 with what is wrong and how to mend it where it could not."""
-    findings = await check_readiness(holder)
-    wrong = [finding for finding in findings if finding.level == "error"]
-    body = {"status": "not ready" if wrong else "ready", "findings": [one.to_json() for one in findings]}
+    wrong = [asdict(finding) for finding in await check_readiness(holder)]
+    body = {"status": "not ready" if wrong else "ready", "findings": wrong}
     return JSONResponse(body, 503 if wrong else 200)
 
 

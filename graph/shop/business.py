@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from graph.shop.intents import INTENTS
 from graph.shop.offline import offline_model
+from graph.shop.review_words import STATES
 from graph.shop.texts import FOLDER, text
 from graph.shop.tools.catalogue import shop_tools
 from nodes.business import Business
@@ -17,5 +18,6 @@ SHOP = Business(
     version="1",
     migrations=FOLDER / "migrations",
     documents=FOLDER / "documents",
+    states=STATES,
     offline=offline_model,
 )

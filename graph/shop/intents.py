@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from graph.shop.review_words import ANSWER_WORDS, REQUIRED
 from graph.shop.texts import lines, text
 from nodes.business import Intent
 
@@ -26,6 +27,8 @@ def _intent(
         tools=tools,
         review=review,
         checklist=lines(f"{folder}/checklist.txt") if review else (),
+        required=REQUIRED.get(name, ()),
+        answer_words=ANSWER_WORDS.get(name, ()),
         memory_domains=memory_domains,
         examples=lines(f"{folder}/examples_zh.txt") + lines(f"{folder}/examples_en.txt"),
     )

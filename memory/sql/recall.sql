@@ -2,13 +2,13 @@
 --
 -- Exact within the user. Both legs are absolute, so that a floor means the same for every user: `similarity` is the
 -- cosine, `coverage` the share of what was asked (weighted by how rare each term is among this user's memories) that
--- the memory holds, normalised by its length as BM25 does. A memory told right before or after one that fits is
--- lifted a little.
+-- the memory holds, normalised by its length as BM25 does. `relevance` ranks. `fit` is compared with the floor: it
+-- trusts meaning more, and a single rare word that happens to agree less (`doubt` is added to what was asked).
+-- A memory told right before or after one that fits is lifted a little.
 WITH mine AS MATERIALIZED (
     SELECT id, keywords, source_thread_id, nullif(source_position, 0) AS source_position,
            memory_type, importance, last_confirmed_at,
-           CASE WHEN embedding_model = %(model)s
-                THEN coalesce(1 - (embedding <=> %(vector)s::vector), 0) ELSE 0 END AS similarity
+           CASE WHEN embedding_model = %(model)s THEN 1 - (embedding <=> %(vector)s::vector) END AS similarity
       FROM user_memory
      WHERE user_id = %(user_id)s
        AND superseded_by IS NULL
@@ -16,7 +16,8 @@ WITH mine AS MATERIALIZED (
        AND (%(domains)s::text[] IS NULL OR domains && %(domains)s::text[] OR domains = '{}')
 ),
 size AS (
-    SELECT count(*) AS memories, nullif(avg(length(keywords)), 0) AS words FROM mine
+    -- a user of few memories is treated as one of fifty: what is rare cannot be told from less
+    SELECT greatest(count(*), 50) AS memories, nullif(avg(length(keywords)), 0) AS words FROM mine
 ),
 hit AS MATERIALIZED (
     SELECT mine.id, term.number
@@ -34,23 +35,29 @@ weight AS (
      GROUP BY number, size.memories
 ),
 covered AS (
-    SELECT hit.id, sum(weight.idf) / (SELECT nullif(sum(idf), 0) FROM weight) AS share
-      FROM hit JOIN weight USING (number)
-     GROUP BY hit.id
+    SELECT hit.id, sum(weight.idf) AS found FROM hit JOIN weight USING (number) GROUP BY hit.id
 ),
-relevant AS (
+asked AS (
+    SELECT nullif(sum(idf), 0) AS all FROM weight
+),
+matched AS (
     SELECT mine.*,
-           %(similarity_weight)s * mine.similarity
-           + coalesce(covered.share * 2.2 / (1 + 1.2 * (0.25 + 0.75 * length(mine.keywords) / size.words)), 0)
-             AS relevance
+           coalesce(covered.found, 0) * 2.2 / (1 + 1.2 * (0.25 + 0.75 * length(mine.keywords) / size.words)) AS found
       FROM mine
      CROSS JOIN size
       LEFT JOIN covered USING (id)
+),
+relevant AS (
+    SELECT matched.*,
+           coalesce(found / asked.all, 0) + %(similarity_weight)s * coalesce(similarity, 0) AS relevance,
+           coalesce(found / (asked.all + %(doubt)s), 0) + coalesce(similarity, 0) AS fit
+      FROM matched
+     CROSS JOIN asked
      ORDER BY relevance DESC
      LIMIT 200
 ),
 ranked AS (
-    SELECT id, similarity, relevance,
+    SELECT id, fit, similarity,
            (relevance + %(neighbour_weight)s
                 * (coalesce(max(relevance) OVER before, 0) + coalesce(max(relevance) OVER after, 0)))
            * (1 - %(age_weight)s + %(age_weight)s * power(0.5::float8,
@@ -63,16 +70,17 @@ ranked AS (
 ),
 recalled AS (
     SELECT * FROM ranked
-     WHERE %(floor)s::float8 IS NULL OR relevance >= %(floor)s
+     WHERE %(floor)s::float8 IS NULL
+        OR fit >= %(floor)s * CASE WHEN similarity IS NULL THEN %(floor_without_vector)s ELSE 1 END
      ORDER BY score DESC
      LIMIT %(candidates)s
 ),
 snapshot AS MATERIALIZED (
     SELECT id, summary, created_at,
-           %(similarity_weight)s * CASE WHEN embedding_model = %(model)s
+           CASE WHEN embedding_model = %(model)s
                 THEN coalesce(1 - (embedding <=> %(vector)s::vector), 0) ELSE 0 END
            + (SELECT count(*) FROM unnest(%(terms)s::tsquery[]) AS term (query) WHERE keywords @@ term.query)::float8
-             / greatest(cardinality(%(terms)s::tsquery[]), 1) AS relevance
+             / (cardinality(%(terms)s::tsquery[]) + 2) AS fit
       FROM session_snapshot
      WHERE %(thread_id)s::text IS NOT NULL
        AND user_id = %(user_id)s AND is_active AND session_id <> %(thread_id)s
@@ -80,14 +88,14 @@ snapshot AS MATERIALIZED (
 latest_snapshot AS (SELECT * FROM snapshot ORDER BY created_at DESC LIMIT 1),
 fitting_snapshot AS (
     SELECT * FROM snapshot
-     WHERE id <> ALL (SELECT id FROM latest_snapshot) AND relevance >= coalesce(%(floor)s::float8, 0)
-     ORDER BY relevance DESC
+     WHERE id <> ALL (SELECT id FROM latest_snapshot) AND fit >= coalesce(%(floor)s::float8, 0)
+     ORDER BY fit DESC
      LIMIT 1
 )
 SELECT
     (SELECT coalesce(jsonb_agg(jsonb_build_object(
-                'id', id, 'key', memory_key, 'content', content, 'score', score, 'relevance', relevance,
-                'similarity', similarity, 'domains', domains, 'type', memory_type, 'importance', importance,
+                'id', id, 'key', memory_key, 'content', content, 'score', score, 'fit', fit,
+                'domains', domains, 'type', memory_type, 'importance', importance,
                 'confidence', confidence, 'updated_at', updated_at, 'thread_id', source_thread_id,
                 'message_id', source_message_id) ORDER BY score DESC), '[]')
        FROM recalled JOIN user_memory USING (id)) AS memories,

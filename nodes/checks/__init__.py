@@ -1,6 +1,19 @@
 """Checks of a draft against its sources, without a model (F4). Pure."""
 
-from nodes.checks.faults import Fault, FaultKind, find_faults, hard_faults
-from nodes.checks.sources import Sources
+from nodes.checks.checker import Checked, Checker, find_faults
+from nodes.checks.faults import Fault, FaultKind, hard_faults
+from nodes.checks.revision import corrects, objection
+from nodes.checks.sources import Sources, Wish
 
-__all__ = ["Fault", "FaultKind", "Sources", "find_faults", "hard_faults"]
+__all__ = [
+    "Checked",
+    "Checker",
+    "Fault",
+    "FaultKind",
+    "Sources",
+    "Wish",
+    "corrects",
+    "find_faults",
+    "hard_faults",
+    "objection",
+]

@@ -14,8 +14,9 @@ from nodes.checks.durations import Length, Unit
 from nodes.checks.reading import read
 from nodes.checks.records import Leaf, Record
 from nodes.checks.sources import Sources
-from nodes.checks.states import StateClaim, find_states, named_states
+from nodes.checks.states import find_states
 from nodes.checks.text import compact, fold, sentences
+from nodes.checks.vocabulary import StateClaim
 
 _MONEY = re.compile(
     r"amount|total|price|fee|cost|paid|pay|refund|discount|balance|shipping|credit|value|sum|money|金额|价|费",
@@ -23,6 +24,7 @@ _MONEY = re.compile(
 )
 _BARE_NUMBER = re.compile(r"(?<![\w.\-])\d+(?:\.\d+)?(?![\w\-])", re.ASCII)
 _QUANTITY = re.compile(r"quantity|qty|count|pieces|数量|件数", re.IGNORECASE)
+_COMING = re.compile(r"(?:until|till|by|before|next|this|for)\s*$", re.IGNORECASE)
 _MINOR_UNITS = re.compile(r"_(?:cents|fen|minor)$", re.IGNORECASE)
 _SPAN_KEYS: tuple[tuple[re.Pattern[str], Unit], ...] = (
     (re.compile(r"(?:working|business)_days?", re.IGNORECASE), "working day"),
@@ -50,6 +52,8 @@ class Known:
     days: set[date] = field(default_factory=set)
     day_words: set[str] = field(default_factory=set)
     lengths: set[Length] = field(default_factory=set)
+    spans: set[tuple[Length, Length]] = field(default_factory=set)
+    """From the shorter to the longer end; both the same where it is no range."""
     clocks: set[time] = field(default_factory=set)
     states: set[str] = field(default_factory=set)
 
@@ -66,22 +70,17 @@ def known_from_text(texts: Iterable[str], sources: Sources) -> Known:
 
 
 def known_from_user(texts: Iterable[str], sources: Sources) -> Known:
-    """Facts of the customer's own words: a bare number may be an amount, a weekday is the nearest one."""
+    """Facts of the customer's own words: a bare number may be an amount, "until Friday" the coming one."""
     known = known_from_text(texts, sources)
     for text in texts:
         folded = fold(text)
         known.numbers |= {Decimal(digits) for digits in _BARE_NUMBER.findall(folded)}
         for mention in read(folded, sources.today).dates:
-            if mention.value.word:
-                known.days |= _nearest(mention.value.dates, sources.today)
+            coming = [day for day in mention.value.dates if day >= sources.today]
+            meant = not mention.quote.isascii() or _COMING.search(folded[: mention.start])
+            if mention.value.word and coming and meant:
+                known.days.add(min(coming))
     return known
-
-
-def _nearest(days: Iterable[date], today: date) -> set[date]:
-    """The last one before and the next one after."""
-    past = [day for day in days if day < today]
-    coming = [day for day in days if day >= today]
-    return {*([max(past)] if past else []), *([min(coming)] if coming else [])}
 
 
 def known_from_record(record: Record, sources: Sources) -> Known:
@@ -107,9 +106,10 @@ def _add_text(known: Known, text: str, sources: Sources) -> None:
         else:
             known.days |= mention.value.dates
     known.lengths |= {end for m in reading.durations for end in m.value.ends}
+    known.spans |= {m.value.ends for m in reading.durations}
     known.clocks |= {m.value for m in reading.clocks}
     for sentence in sentences(text):
-        known.states |= _asserted(m.value for m in find_states(sentence, sources.states))
+        known.states |= _asserted(m.value for m in find_states(sentence, sources.vocabulary))
 
 
 def _asserted(claims: Iterable[StateClaim]) -> set[str]:
@@ -118,23 +118,24 @@ def _asserted(claims: Iterable[StateClaim]) -> set[str]:
 
 def _add_leaf(known: Known, leaf: Leaf, sources: Sources) -> None:
     if isinstance(leaf.value, bool):
-        known.states |= named_states(leaf.key, sources.states) if leaf.value else set()
+        if leaf.value:
+            known.states |= sources.vocabulary.named(leaf.key)
         return
     happened = _HAPPENED.fullmatch(leaf.key)
     if happened:
-        known.states |= named_states(happened["state"], sources.states)
+        known.states |= sources.vocabulary.named(happened["state"])
     if isinstance(leaf.value, str):
-        _add_string(known, leaf.key, leaf.value, sources)
+        _add_string(known, leaf.path, leaf.value, sources)
     else:
-        _add_number(known, leaf.key, Decimal(str(leaf.value)))
+        _add_number(known, leaf.path, Decimal(str(leaf.value)))
         known.identifiers.add(str(leaf.value))
 
 
-def _add_string(known: Known, key: str, value: str, sources: Sources) -> None:
+def _add_string(known: Known, path: str, value: str, sources: Sources) -> None:
     text = fold(value)
     if len(text) <= _NAME_LENGTH:
-        known.identifiers.add(compact(text))
-    known.states |= named_states(text, sources.states)
+        known.identifiers |= {compact(text), *(compact(part) for part in text.split("_") if len(part) >= 6)}
+    known.states |= sources.vocabulary.named(text)
     moment = _moment(text)
     if moment:
         local = moment.astimezone(sources.zone) if moment.tzinfo else moment
@@ -144,15 +145,16 @@ def _add_string(known: Known, key: str, value: str, sources: Sources) -> None:
         return
     number = decimal_of(text)
     if number is not None:
-        _add_number(known, key, number)
+        _add_number(known, path, number)
     _add_text(known, text, sources)
 
 
-def _add_number(known: Known, key: str, number: Decimal) -> None:
+def _add_number(known: Known, path: str, number: Decimal) -> None:
+    key = path.rpartition(".")[2]
     if _MINOR_UNITS.search(key):
         number /= 100
     known.numbers.add(number)
-    if _MONEY.search(key) or _MINOR_UNITS.search(key):
+    if _MONEY.search(path) or _MINOR_UNITS.search(key):
         known.amounts.add(number)
     for pattern, unit in _SPAN_KEYS:
         if pattern.search(key) and number == int(number):
@@ -167,13 +169,13 @@ def _add_totals(known: Known, record: Record) -> None:
     for leaf in record.leaves:
         number = None if isinstance(leaf.value, bool) else decimal_of(str(leaf.value))
         if number is not None:
-            objects[leaf.parent].append((leaf.key, number))
-            if _MONEY.search(leaf.key):
-                fields[leaf.key].append(number)
+            objects[leaf.parent].append((leaf.path, number))
+            if _MONEY.search(leaf.path):
+                fields[leaf.path].append(number)
     lines = []
     for values in objects.values():
-        counts = [int(n) for key, n in values if _QUANTITY.search(key) and n == int(n) and 0 < n < 100]
-        prices = [n for key, n in values if _MONEY.search(key)]
+        counts = [int(n) for path, n in values if _QUANTITY.search(path) and n == int(n) and 0 < n < 100]
+        prices = [n for path, n in values if _MONEY.search(path) and not _QUANTITY.search(path)]
         # A customer may keep some of what they bought, so fewer than all count too.
         known.totals |= {n * price for count in counts for n in range(1, count + 1) for price in prices}
         if counts and prices:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-_CHINESE = {"零": 0, "一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9}
-_CHINESE_UNITS = {"十": 10, "百": 100, "千": 1000, "万": 10_000}
+from tools.chinese_numerals import with_digits
+
 _UP_TO_TWENTY = (
     *("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
     *("eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
@@ -33,17 +33,4 @@ def number(text: str) -> int:
     if text.isdecimal():
         return int(text)
     english = _ENGLISH.get(text.lower())
-    return _chinese(text) if english is None else english
-
-
-def _chinese(text: str) -> int:
-    total, digit = 0, 0
-    for character in text:
-        unit = _CHINESE_UNITS.get(character)
-        if unit is None:
-            digit = _CHINESE[character]
-        elif unit == 10_000:
-            total, digit = (total + digit) * unit, 0
-        else:
-            total, digit = total + (digit or 1) * unit, 0
-    return total + digit
+    return int(with_digits(text)) if english is None else english

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, time
+from functools import lru_cache
 
 from nodes.checks.amounts import Amount, find_amounts
 from nodes.checks.clocks import find_clocks
@@ -18,13 +20,14 @@ _ADDRESS = re.compile(r"https?://[!-~]+|[\w.+\-]+@[\w\-]+(?:\.[\w\-]+)+", re.ASC
 
 @dataclass(frozen=True)
 class Reading:
-    identifiers: list[Mention[Identifier]]
-    amounts: list[Mention[Amount]]
-    dates: list[Mention[Day]]
-    durations: list[Mention[Duration]]
-    clocks: list[Mention[time]]
+    identifiers: Sequence[Mention[Identifier]]
+    amounts: Sequence[Mention[Amount]]
+    dates: Sequence[Mention[Day]]
+    durations: Sequence[Mention[Duration]]
+    clocks: Sequence[Mention[time]]
 
 
+@lru_cache(maxsize=4096)  # results repeat their words, and each round reads the same sources
 def read(text: str, today: date) -> Reading:
     """The facts of a folded text; relative dates are resolved from `today`."""
     text = _ADDRESS.sub(lambda match: " " * len(match.group()), text)

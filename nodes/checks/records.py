@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from nodes.checks.identifiers import find_identifiers
@@ -17,12 +17,18 @@ _PERSON = ("user", "customer", "account", "phone", "mobile", "contact", "tel", "
 
 @dataclass(frozen=True)
 class Leaf:
-    """One value of a result. `key` is the name it stands under."""
+    """One value of a result, or a name in it that is itself a value (`{"2024-05-20": {…}}`)."""
 
-    key: str
+    path: str
+    """The names that lead to it, joined by dots; positions in lists left out."""
     value: str | int | float | bool
     parent: int
     """Identity of the object or list it stands in, for values that belong together."""
+
+    @property
+    def key(self) -> str:
+        """The name it stands under."""
+        return self.path.rpartition(".")[2]
 
 
 @dataclass(frozen=True)
@@ -31,6 +37,10 @@ class Record:
 
     identifiers: frozenset[str]
     leaves: tuple[Leaf, ...]
+    own: frozenset[str] = frozenset()
+    """Identifiers that it holds itself, not one of its parts."""
+    parts: tuple[Record, ...] = ()
+    """Objects within it that hold an identifier of their own, on every level: the parcels of an order."""
 
 
 def records(envelopes: Iterable[str]) -> list[Record]:
@@ -40,7 +50,7 @@ def records(envelopes: Iterable[str]) -> list[Record]:
         envelope = _parsed(text)
         # The envelope's own fields say how the call went, not what the business holds.
         body = {k: v for k, v in envelope.items() if k in ("data", "omitted", "error_desc")}
-        found.extend(_split(body))
+        found.extend(_split("", body))
     return found
 
 
@@ -66,29 +76,41 @@ def _parsed(text: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {"data": value}
 
 
-def _split(value: Any) -> Iterator[Record]:
+def _split(path: str, value: Any) -> Iterator[Record]:
     """The outermost objects that hold an identifier of their own; what is left over goes without."""
-    if isinstance(value, list):
-        for item in value:
-            yield from _split(item)
+    if isinstance(value, dict) and _own(value):
+        yield replace(_record(path, value), parts=tuple(_parts(path, value)))
     elif isinstance(value, dict):
-        if any(_names_itself(key, item) for key, item in value.items()):
-            leaves = tuple(_leaves("", value))
-            yield Record(_identifiers(leaves), leaves)
-            return
-        yield Record(
-            frozenset(),
-            tuple(Leaf(k, v, id(value)) for k, v in value.items() if isinstance(v, str | int | float)),
-        )
-        for item in value.values():
+        loose = [leaf for key, item in value.items() for leaf in _named(path, key, item, id(value))]
+        yield Record(frozenset(), tuple(loose))
+        for key, item in value.items():
             if isinstance(item, dict | list):
-                yield from _split(item)
+                yield from _split(_joined(path, key), item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _split(path, item)
     elif isinstance(value, str | int | float):
-        yield Record(frozenset(), (Leaf("", value, 0),))
+        yield Record(frozenset(), (Leaf(path, value, 0),))
 
 
-def _names_itself(key: str, value: Any) -> bool:
-    return _is_object_key(key) and isinstance(value, str) and bool(_whole_identifier(value))
+def _record(path: str, value: dict[str, Any]) -> Record:
+    leaves = tuple(_leaves(path, value))
+    return Record(_identifiers(leaves), leaves, _own(value))
+
+
+def _parts(path: str, value: Any) -> Iterator[Record]:
+    inner = value.items() if isinstance(value, dict) else (("", item) for item in value)
+    for key, item in inner:
+        if isinstance(item, dict) and _own(item):
+            yield _record(_joined(path, key), item)
+        if isinstance(item, dict | list):
+            yield from _parts(_joined(path, key), item)
+
+
+def _own(value: dict[str, Any]) -> frozenset[str]:
+    """The identifiers among the plain values of an object."""
+    held = (item for key, item in value.items() if _is_object_key(key) and isinstance(item, str))
+    return frozenset(name for item in held if (name := _whole_identifier(item)))
 
 
 def _is_object_key(key: str) -> bool:
@@ -106,17 +128,22 @@ def _identifiers(leaves: Iterable[Leaf]) -> frozenset[str]:
     return frozenset(name for value in values if (name := _whole_identifier(value)))
 
 
-def _leaves(key: str, value: Any) -> Iterator[Leaf]:
-    if isinstance(value, dict):
-        for name, item in value.items():
-            yield from _under(name, item, id(value))
-    elif isinstance(value, list):
-        for item in value:
-            yield from _under(key, item, id(value))
+def _leaves(path: str, value: Any) -> Iterator[Leaf]:
+    """All values below an object or list."""
+    inner = value.items() if isinstance(value, dict) else (("", item) for item in value)
+    for key, item in inner:
+        yield from _named(path, key, item, id(value))
+        if isinstance(item, dict | list):
+            yield from _leaves(_joined(path, key), item)
 
 
-def _under(key: str, value: Any, parent: int) -> Iterator[Leaf]:
-    if isinstance(value, dict | list):
-        yield from _leaves(key, value)
-    elif isinstance(value, str | int | float):
-        yield Leaf(key, value, parent)
+def _named(path: str, key: str, value: Any, parent: int) -> Iterator[Leaf]:
+    """The value under a name, if it is plain, and the name, if it can be a date or a number."""
+    if any(character.isdigit() for character in key):
+        yield Leaf(path, key, parent)
+    if isinstance(value, str | int | float):
+        yield Leaf(_joined(path, key), value, parent)
+
+
+def _joined(path: str, key: str) -> str:
+    return f"{path}.{key}" if path and key else path or key

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-V = TypeVar("V")
+V_co = TypeVar("V_co", covariant=True)
 
 FLAGS = re.IGNORECASE | re.ASCII
 """For patterns: a Chinese character beside a number is no part of it."""
@@ -16,16 +16,18 @@ FLAGS = re.IGNORECASE | re.ASCII
 _DASHES = str.maketrans(dict.fromkeys("‐‑‒–—―−﹣－~～〜", "-"))
 _INVISIBLE = re.compile(r"[\u200b-\u200f\u2060\ufeff]")
 _SENTENCE = re.compile(r"[。！？!?；;\n]+|(?<=[\w)\]\"'%])\.(?=\s|$)")
+_EMPHASIS = re.compile(r"(?<![0-9*])\*{1,3}|\*{1,3}(?![0-9*])|`")
+"""Of Markdown; stars between digits mask a number (138****8123)."""
 _BLANK = "\x1f"
 
 
 @dataclass(frozen=True)
-class Mention(Generic[V]):
+class Mention(Generic[V_co]):
     """One fact as a text puts it, and where."""
 
     quote: str
     start: int
-    value: V
+    value: V_co
 
     @property
     def end(self) -> int:
@@ -39,7 +41,7 @@ def fold(text: str) -> str:
     'ABC-12, ¥3'
     """
     # A full-width comma is never part of a number, so it must not become one that is.
-    plain = _INVISIBLE.sub("", text).replace("，", ", ").replace("、", ", ")
+    plain = _EMPHASIS.sub("", _INVISIBLE.sub("", text)).replace("，", ", ").replace("、", ", ")
     return unicodedata.normalize("NFKC", plain).translate(_DASHES)
 
 
@@ -59,7 +61,7 @@ def sentences(text: str) -> list[str]:
     return [piece for piece in pieces if piece.strip()]
 
 
-def blank(text: str, mentions: Iterable[Mention[V]]) -> str:
+def blank(text: str, mentions: Iterable[Mention[object]]) -> str:
     """The text with what has been read taken out, every other character in its place."""
     for mention in mentions:
         text = text[: mention.start] + _BLANK * len(mention.quote) + text[mention.end :]

@@ -3,19 +3,33 @@
 from __future__ import annotations
 
 import signal
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.model_replies import Reply, Request, extractor_reply, reviewer_reply, router_reply, tool_call
+from tests.support.model_replies import (
+    Reply,
+    Request,
+    extractor_reply,
+    reviewer_reply,
+    router_reply,
+    tool_call,
+)
 from tests.support.model_server import ModelServer, RoleQueues, role_of
-from tests.support.processes import Steward, last_object
+from tests.support.processes import Steward, last_object, wait_until
 
 KEYS = [
-    "thread_id", "answer", "clarification", "intents", "tool_calls", "memories", "stopped_because", "interrupt", "usage",
+    "thread_id",
+    "answer",
+    "clarification",
+    "intents",
+    "tool_calls",
+    "memories",
+    "stopped_because",
+    "interrupt",
+    "usage",
 ]
 ANSWERS = {
     "zh": "您的订单 ABC-20240520-001 已到达上海转运中心，运单号 SF1234567890。",
@@ -69,7 +83,8 @@ def test_a_turn_is_served_in_every_structured_output_mode(
     assert outcome["usage"]["by_role"]["chat"] > 0
     assert outcome["usage"]["by_role"]["router"] > 0
     shown = done.stdout.rstrip("\n").rpartition("\n")[0]
-    assert ("intents" not in shown) and (shown.strip() == (ANSWERS[language] if stream else ""))
+    assert "intents" not in shown
+    assert shown.strip() == (ANSWERS[language] if stream else "")
     assert not model.refused
     _check_mode(model.requests_of("router")[0], mode)
 
@@ -112,7 +127,11 @@ def test_a_call_that_staff_must_approve_waits_and_goes_on_from_there(folder: Pat
 
     def chat(request: Request) -> Reply:
         last = request["messages"][-1]
-        return tool_call("aftersale_create", call) if last["role"] == "user" else Reply("退货申请已提交，请留意来电。")
+        return (
+            tool_call("aftersale_create", call)
+            if last["role"] == "user"
+            else Reply("退货申请已提交，请留意来电。")
+        )
 
     script = RoleQueues(
         repeat=("router", "chat", "extractor", "reviewer"),
@@ -152,7 +171,10 @@ def one_line(text: str) -> str:
         ({"steward_review_rounds": "9"}, "STEWARD_REVIEW_ROUNDS"),
         ({"steward_auth": "jwt"}, "STEWARD_JWT_KEY"),
         ({"database_url": "mysql://root@localhost/shop"}, "DATABASE_URL"),
-        ({"database_url": "postgresql://steward:geheim@127.0.0.1:1/steward?connect_timeout=1"}, "127.0.0.1:1"),
+        (
+            {"database_url": "postgresql://steward:geheim@127.0.0.1:1/steward?connect_timeout=1"},
+            "127.0.0.1:1",
+        ),
     ],
 )
 def test_what_keeps_it_from_starting_is_told_in_one_line(
@@ -190,7 +212,9 @@ def test_bad_usage_ends_with_code_2(folder: Path, arguments: list[str]) -> None:
 @pytest.fixture
 def slow(folder: Path, database_url: str) -> Iterator[tuple[ModelServer, Steward]]:
     def script(request: Request) -> Reply:
-        return router_reply(request, ("order", 0.95)) if role_of(request) == "router" else Reply("…", delay=60)
+        return (
+            router_reply(request, ("order", 0.95)) if role_of(request) == "router" else Reply("…", delay=60)
+        )
 
     with ModelServer(script) as model:
         yield model, with_model(folder, database_url, model)
@@ -202,9 +226,7 @@ def test_a_signal_in_mid_turn_ends_it_without_a_trace(
 ) -> None:
     model, steward = slow
     process = steward.start("chat", "Where is my order?", "--user", "user_123")
-    until = time.monotonic() + 60
-    while not model.requests_of("chat") and time.monotonic() < until:
-        time.sleep(0.1)
+    wait_until(lambda: bool(model.requests_of("chat")), seconds=60)
     process.send_signal(kind)
     _, err = process.communicate(timeout=30)
     assert process.returncode == code
@@ -219,7 +241,9 @@ def test_a_conversation_goes_on_until_the_input_ends(folder: Path, database_url:
         extractor=[extractor_reply],
     )
     with ModelServer(script) as model:
-        done = with_model(folder, database_url, model).run("chat", "--user", "u", given="hi there\n\nbye now\n")
+        done = with_model(folder, database_url, model).run(
+            "chat", "--user", "u", given="hi there\n\nbye now\n"
+        )
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == ["Hello!", "Goodbye!"]
 

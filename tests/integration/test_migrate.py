@@ -82,7 +82,7 @@ async def test_line_ends_of_a_checkout_do_not_count_as_a_change(empty: Database,
 @pytest.mark.parametrize("name", ["1_short.sql", "0001_Upper.sql", "0001-dash.sql"])
 async def test_a_misnamed_file_is_told(empty: Database, tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("SELECT 1")
-    with pytest.raises(SchemaError, match="not named NNNN_name.sql"):
+    with pytest.raises(SchemaError, match="is not named NNNN_name"):
         await migrate(empty, [("demo", tmp_path)])
 
 

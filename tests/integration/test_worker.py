@@ -208,9 +208,7 @@ async def test_a_running_worker_takes_a_new_job_at_once(
         remembered.set()
         return []
 
-    running = asyncio.create_task(
-        make_worker(database, embedder, settings, ScriptedExtractor(script)).run()
-    )
+    running = asyncio.create_task(make_worker(database, embedder, settings, ScriptedExtractor(script)).run())
     try:
         for _ in range(100):  # until it listens
             rows = await database.fetch("SELECT FROM pg_stat_activity WHERE query LIKE 'LISTEN%'")

@@ -10,7 +10,18 @@ from memory.extraction import Exchange, KnownMemory, MemoryItem, SummariseReques
 
 MAY = datetime(2024, 5, 20, 9, 0, tzinfo=UTC)
 
-ODD_USERS = ("u_1", "u%1", "U_1", "u.1", "mei@example.com", "用户一", "😀", "a/b:c", "u_1 ", "'; DROP TABLE x; --")
+ODD_USERS = (
+    "u_1",
+    "u%1",
+    "U_1",
+    "u.1",
+    "mei@example.com",
+    "用户一",
+    "😀",
+    "a/b:c",
+    "u_1 ",
+    "'; DROP TABLE x; --",
+)
 
 
 def exchange(

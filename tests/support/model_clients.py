@@ -34,6 +34,7 @@ async def models_for(
     """Models whose every role asks the server."""
     values = {**server.settings(), **settings}
     models = Models(NodeSettings(_env_file=None, **values), BUSINESS, backoff=backoff)
+    await models.warm()
     try:
         yield models
     finally:

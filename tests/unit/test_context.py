@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 from hypothesis import given, note, settings
@@ -9,8 +10,9 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
 from nodes.context_groups import turn_groups
-from nodes.context_plan import OVERHEAD, STUB_TOKENS, Parts, message_text, plan_context
+from nodes.context_plan import OVERHEAD, Parts, message_text, plan_context
 from nodes.context_render import render_context
+from nodes.shortening import STUB_TOKENS
 from nodes.state import ContextPlan
 from tests.support.histories import histories
 from tests.support.protocol import check_protocol
@@ -87,7 +89,7 @@ def test_history_begins_at_the_same_message_until_its_budget_is_exceeded() -> No
         plan, _ = planned(messages, 4000, history_start=start)
         start = plan["first_message_id"]
         starts.append(start)
-    changes = sum(1 for before, after in zip(starts, starts[1:], strict=False) if before != after)
+    changes = sum(1 for before, after in itertools.pairwise(starts) if before != after)
     assert 1 <= changes <= 12, "history jumps seldom, so that the provider's prompt cache keeps hitting"
 
 

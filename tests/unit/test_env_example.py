@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from pathlib import Path
 
@@ -28,6 +29,6 @@ def test_a_copy_changes_nothing_until_a_line_is_uncommented() -> None:
 
 def test_a_line_says_what_each_group_is_for() -> None:
     lines = TEXT.splitlines()
-    for before, line in zip(lines, lines[1:], strict=False):
+    for before, line in itertools.pairwise(lines):
         if re.match(r"#[A-Z_]+=", line):
             assert before.startswith("#"), f"{line} stands alone"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -52,5 +52,5 @@ def test_an_edge_to_an_earlier_node_runs_backwards() -> None:
 
 
 def test_a_straight_chain_stands_in_one_column() -> None:
-    layout = laid_out([Link(a, b) for a, b in zip(NAMES, NAMES[1:], strict=False)])
+    layout = laid_out([Link(a, b) for a, b in pairwise(NAMES)])
     assert {round(spot.x, 3) for spot in layout.boxes.values()} == {0.0}

@@ -81,6 +81,8 @@ def test_what_is_personal_is_masked(text: str, masked: str) -> None:
         "客服热线 400-123-4567",
         "the basic plan, the token is 12",
         "@某人 hello@ 价格@100",
+        "手机IMEI号码是357159852456789",
+        "指示密码是否经过加密，密码：请联系客服",
         "退款 299.00 元，预计 3-5 天",
         "version 18.4.0.1234",
     ],

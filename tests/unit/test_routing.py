@@ -78,6 +78,28 @@ def test_a_back_reference_is_a_follow_up(text: str) -> None:
     assert is_follow_up(text)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "我的电话是 13800138123",
+        "13800138123",
+        "联系邮箱：xiaowen.li@example.com",
+        "my phone number is +86 138 0013 8123",
+        "订单号 ABC-20240520-001",
+        "You can reach me at li@example.com.",
+    ],
+)
+def test_details_that_were_asked_for_lean_on_the_question(text: str) -> None:
+    assert is_follow_up(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["帮我查一下订单 ABC-20240520-001 到哪里了", "Cancel order ABC-20240520-001"]
+)
+def test_a_number_with_a_wish_is_a_request_of_its_own(text: str) -> None:
+    assert not is_follow_up(text)
+
+
 @pytest.mark.parametrize("text", ["我要退货", "Where is my parcel?", "发票怎么开"])
 def test_a_request_of_its_own_is_not(text: str) -> None:
     assert not is_follow_up(text)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from graph.serve import CONFIG, missing_defaults
+import pytest
+
+from graph.serve import CONFIG, address, missing_defaults
+from memory.errors import ConfigurationError
 
 
 def test_the_checkout_and_the_installed_package_serve_the_same() -> None:
@@ -23,3 +26,10 @@ def test_defaults_stand_until_the_caller_says_otherwise() -> None:
         "--no-reload",
     ]
     assert missing_defaults(["--host=0.0.0.0", "--n-jobs-per-worker", "2"]) == ["--no-browser", "--no-reload"]
+
+
+def test_host_and_port_are_read_in_both_spellings() -> None:
+    assert address([]) == ("127.0.0.1", 2024)
+    assert address(["--port", "8123", "--host=0.0.0.0"]) == ("0.0.0.0", 8123)
+    with pytest.raises(ConfigurationError, match="--port"):
+        address(["--port", "many"])

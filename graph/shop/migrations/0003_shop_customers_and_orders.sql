@@ -38,7 +38,7 @@ select
     chr(65 + pg_temp.dice('a' || n, 26)) || chr(65 + pg_temp.dice('b' || n, 26)) || chr(65 + pg_temp.dice('c' || n, 26))
         || '-' || to_char(date '2024-03-01' + n / 5, 'YYYYMMDD') || '-' || lpad((100 + n % 900)::text, 3, '0') as order_id,
     'user_' || (200 + pg_temp.dice('buyer' || n, 250)) as user_id,
-    timestamptz '2024-03-01 08:00+08' + (n / 5) * interval '1 day' + pg_temp.dice('minute' || n, 840) * interval '1 minute'
+    timestamptz '2024-03-01 08:00+08' + (n / 5) * interval '24 hours' + pg_temp.dice('minute' || n, 840) * interval '1 minute'
         as placed_at,
     -- Older orders have run their course; the last days' are on their way.
     case

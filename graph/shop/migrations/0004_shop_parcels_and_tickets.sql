@@ -29,7 +29,7 @@ insert into shop.tracking_event values
 create temporary table shipped as
 select
     o.order_id,
-    o.placed_at + interval '1 day' as shipped_at,
+    o.placed_at + interval '24 hours' as shipped_at,
     carrier.prefix || lpad((2000000000 + pg_temp.dice('track' || o.order_id, 200000000) * 9::bigint)::text, 10, '0') as tracking_no,
     carrier.zh,
     carrier.en,
@@ -52,7 +52,7 @@ where o.status in ('shipped', 'delivered', 'completed') and o.user_id <> 'user_1
 
 insert into shop.parcel
 select
-    tracking_no, order_id, zh, en, status, shipped_at, ((shipped_at + interval '4 days') at time zone 'Asia/Shanghai')::date,
+    tracking_no, order_id, zh, en, status, shipped_at, ((shipped_at + interval '96 hours') at time zone 'Asia/Shanghai')::date,
     case when status = 'delivered' then shipped_at + interval '76 hours' end
 from shipped;
 
@@ -85,7 +85,7 @@ where status in ('delivered', 'at_pickup_point');
 
 insert into shop.ticket
 select
-    'AS-' || to_char((o.placed_at + interval '8 days') at time zone 'Asia/Shanghai', 'YYYYMMDD') || '-'
+    'AS-' || to_char((o.placed_at + interval '192 hours') at time zone 'Asia/Shanghai', 'YYYYMMDD') || '-'
         || lpad(row_number() over (order by o.placed_at, o.order_id)::text, 4, '0'),
     o.order_id,
     o.user_id,
@@ -97,8 +97,8 @@ select
     o.phone,
     o.total,
     null,
-    o.placed_at + interval '8 days',
-    o.placed_at + interval '10 days'
+    o.placed_at + interval '192 hours',
+    o.placed_at + interval '240 hours'
 from shop.customer_order as o
 where o.status in ('delivered', 'completed') and o.user_id <> 'user_123' and pg_temp.dice('trouble' || o.order_id, 2) = 0;
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from graph.offline.view import ChatView
+from graph.shop.intents import INTENTS
 from graph.shop.offline import lexicon
 from graph.shop.offline.wishes import Wish, only_details, wishes
 
@@ -23,6 +24,8 @@ _CONTACT_WORDS = re.compile(
     r"\s*(是|为| is)?[:：]?\s*$",
     re.IGNORECASE,
 )
+_FIRST_STEP = {"order": "orders", "logistics": "parcel", "aftersale": "aftersale"}
+"""Where to begin with an intent that the customer has named without saying more."""
 _SHORT = 30
 """Characters: a longer message stands for itself."""
 
@@ -48,7 +51,18 @@ def cases(view: ChatView) -> list[Case]:
     earlier = _request_in_progress(view)
     said = "\n".join([*earlier, view.words])
     asked_about = lexicon.orders(view.last_answer()) if earlier else []
-    return [_case(wish, said, asked_about, view) for wish in _wanted(earlier, said)]
+    wanted = _wanted(earlier, said)
+    if earlier and [wish.kind for wish in wanted] == ["unclear"]:
+        wanted = [Wish(_kind_of_task(view), said)]
+    return [_case(wish, said, asked_about, view) for wish in wanted]
+
+
+def _kind_of_task(view: ChatView) -> str:
+    """What the customer chose when they were asked: the background names the task."""
+    for intent in INTENTS:
+        if f"task is: {intent.label['en']}" in view.background:
+            return _FIRST_STEP.get(intent.name, "unclear")
+    return "unclear"
 
 
 def _wanted(earlier: list[str], said: str) -> list[Wish]:

@@ -89,7 +89,7 @@ def _passage(result: ToolResult, view: ChatView) -> str:
         each for each in passages if ("\u4e00" <= each["title"][:1] <= "\u9fff") == (view.language == "zh")
     ]
     best = (same or passages)[0]
-    text = re.sub(r"^#+ .*$", "", best["text"], flags=re.MULTILINE).strip().replace("\n", " ")
+    text = best["text"].removeprefix(best["title"]).strip().replace("\n", " ")
     if len(text) > _LONGEST_PASSAGE:
         text = text[:_LONGEST_PASSAGE] + "…"
     return say(view.language, "passage", text=text, title=best["title"])

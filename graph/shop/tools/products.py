@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -12,23 +13,25 @@ from tools.declare import tool
 from tools.errors import BusinessError
 from tools.spec import ToolContext
 
-# A term in the name counts most, then the category, then the text; what is in stock comes first among equals.
+# A term in the name counts most, then the category, then the text; what is in stock comes first among equals. A hint
+# (weight 1) raises an article that a real term has found, and finds none by itself.
 SEARCH = """
 SELECT sku, name_zh, name_en, category_zh, category_en, description_zh, description_en, price, stock, score,
        count(*) OVER () AS products
 FROM shop.product
 CROSS JOIN LATERAL (
-    SELECT sum(
-        CASE
+    SELECT sum(weight * hit) AS score, max(hit) FILTER (WHERE weight > 1) AS found
+    FROM unnest(%(terms)s::text[], %(weights)s::integer[]) AS wanted (term, weight)
+    CROSS JOIN LATERAL (
+        SELECT CASE
             WHEN position(term IN lower(name_zh || ' ' || name_en)) > 0 THEN 4
             WHEN position(term IN lower(category_zh || ' ' || category_en)) > 0 THEN 2
             WHEN position(term IN lower(description_zh || ' ' || description_en)) > 0 THEN 1
             ELSE 0
-        END
-    ) AS score
-    FROM unnest(%(terms)s::text[]) AS term
+        END AS hit
+    ) AS compared
 ) AS fit
-WHERE score > 0
+WHERE found > 0
 ORDER BY score DESC, (stock > 0) DESC, price, sku
 LIMIT %(most)s
 """
@@ -40,6 +43,7 @@ WHERE replace(sku, '-', '') = %(sku)s
 """
 
 MOST_FOUND = 8
+_KIND = re.compile(r"(?<=[\u4e00-\u9fff])[\u4e00-\u9fff](?![\u4e00-\u9fff])")
 
 
 @tool(
@@ -63,7 +67,10 @@ async def product_search(
 ) -> dict[str, Any]:
     """Search the catalogue by words: articles with SKU, name, price, whether in stock, and a short text (material,
     size, what it contains). Use it for questions about products, prices and recommendations."""
-    rows = await context.database.fetch(SEARCH, {"terms": terms(query), "most": MOST_FOUND})
+    wanted = _weighted_terms(query)
+    rows = await context.database.fetch(
+        SEARCH, {"terms": list(wanted), "weights": list(wanted.values()), "most": MOST_FOUND}
+    )
     tongue = "zh" if any("\u4e00" <= char <= "\u9fff" for char in query) else "en"
     return {
         "products": [
@@ -80,6 +87,14 @@ async def product_search(
         ],
         "count": rows[0]["products"] if rows else 0,
     }
+
+
+def _weighted_terms(query: str) -> dict[str, int]:
+    """Search terms with their weight. A Chinese noun ends with its kind (陶瓷杯 is a 杯): that character counts too."""
+    weights = dict.fromkeys(terms(query), 2)
+    for kind in _KIND.findall(query):
+        weights.setdefault(kind, 1)
+    return weights
 
 
 @tool(progress={"zh": "正在查询 {sku} 的库存", "en": "looking up the stock of {sku}"})

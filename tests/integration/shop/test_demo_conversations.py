@@ -160,3 +160,13 @@ async def test_only_tools_that_are_offered_are_called(database: Database) -> Non
     answer = await talk.say("帮我查一下订单 ABC-20240520-001 到哪里了")
     assert talk.calls == []
     assert "人工" in answer
+
+
+async def test_a_vague_wish_is_served_once_the_customer_has_chosen_what_it_is_about(
+    database: Database,
+) -> None:
+    talk = Conversation(database)
+    assert "？" in await talk.say("出了点问题")
+    answer = await talk.say("1")
+    assert talk.calls == [("order_query", {})]
+    assert "JKL-20240526-004" in answer

@@ -1,0 +1,66 @@
+"""When a session grows long, its oldest turns are handed to the summariser before they have to be left out. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+
+from nodes.context_groups import TurnGroup, since, turn_groups
+from nodes.state import ContextPlan
+
+FOLD_FROM = 0.6
+"""Of the history's limit: from here on the oldest turns are folded, well before the first is left out."""
+FOLD_SHARE = 0.5
+"""Of the earlier turns, by size: folded at a time."""
+
+
+@dataclass(frozen=True)
+class Fold:
+    """The turns to fold, oldest first, as who said what."""
+
+    messages: tuple[tuple[str, str], ...]
+    until: str
+    """Id of the newest message among them."""
+
+
+def fold_due(
+    plan: ContextPlan | None, messages: Sequence[AnyMessage], folded_until: str | None
+) -> Fold | None:
+    """What to fold after a turn, or None while there is room.
+
+    It begins after what the summary covers, so that a turn which was left out for want of room is folded too.
+    """
+    if plan is None or plan["earlier"]["tokens"] < FOLD_FROM * plan["earlier"]["limit"]:
+        return None
+    groups = turn_groups(messages)[:-1]
+    covered = next((i + 1 for i, group in enumerate(groups) if folded_until and group.has(folded_until)), 0)
+    groups = groups[covered:]
+    folded = _oldest(groups, plan)
+    spoken = tuple(line for group in folded for line in _spoken(group))
+    until = folded[-1].messages[-1].id if folded else None
+    return Fold(spoken, until) if spoken and until else None
+
+
+def _oldest(groups: Sequence[TurnGroup], plan: ContextPlan) -> list[TurnGroup]:
+    """What is no longer sent, and half of what still is."""
+    start = len(groups) - len(since(groups, plan["first_message_id"]))
+    sizes = [sum(len(str(message.text)) for message in group.messages) for group in groups]
+    room = sum(sizes[start:]) * FOLD_SHARE
+    end = start
+    while end < len(groups) and room > 0:
+        room -= sizes[end]
+        end += 1
+    return list(groups[:end])
+
+
+def _spoken(group: TurnGroup) -> list[tuple[str, str]]:
+    """What was said to one another; results of tools are known to the business and left out."""
+    lines = []
+    for message in group.messages:
+        if isinstance(message, HumanMessage):
+            lines.append(("customer", str(message.text)))
+        elif isinstance(message, AIMessage) and message.text and not message.tool_calls:
+            lines.append(("agent", str(message.text)))
+    return lines

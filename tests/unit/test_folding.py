@@ -1,0 +1,66 @@
+"""Which turns are handed to the summariser, and when."""
+
+from __future__ import annotations
+
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
+
+from nodes.context_plan import Parts, plan_context
+from nodes.folding import fold_due
+from nodes.state import ContextPlan
+
+
+def conversation(turns: int) -> list[AnyMessage]:
+    messages: list[AnyMessage] = []
+    for n in range(turns):
+        call = {"name": "look", "args": {}, "id": f"c{n}"}
+        messages += [
+            HumanMessage(f"question {n} " + "q" * 190, id=f"h{n}"),
+            AIMessage("", tool_calls=[call], id=f"t{n}"),  # type: ignore[list-item]
+            ToolMessage("{}", tool_call_id=f"c{n}", id=f"r{n}"),
+            AIMessage(f"answer {n} " + "a" * 190, id=f"a{n}"),
+        ]
+    return messages
+
+
+def plan(messages: list[AnyMessage], **kwargs: object) -> ContextPlan:
+    parts = Parts(system="", schemas="", tools=[], summary="", background="", messages=messages, **kwargs)  # type: ignore[arg-type]
+    return plan_context(parts, budget=3000, count=lambda text: len(text) // 2)
+
+
+def test_a_short_session_is_left_alone() -> None:
+    messages = conversation(3)
+    assert fold_due(plan(messages), messages, None) is None
+
+
+def test_the_oldest_half_is_folded_before_anything_has_to_be_left_out() -> None:
+    messages = conversation(6)
+    current = plan(messages)
+    assert current["first_message_id"] == "h0", "nothing is left out yet"
+    fold = fold_due(current, messages, None)
+    assert fold is not None
+    assert fold.until == "a2"
+    assert [line[0] for line in fold.messages] == ["customer", "agent"] * 3
+    assert fold.messages[0][1].startswith("question 0")
+
+
+def test_what_the_summary_covers_is_not_folded_again() -> None:
+    messages = conversation(10)
+    fold = fold_due(plan(messages, folded_until="a2"), messages, "a2")
+    assert fold is not None
+    assert fold.messages[0][1].startswith("question 3")
+
+
+def test_turns_that_were_left_out_are_folded_too() -> None:
+    messages = conversation(10)
+    current = plan(messages)
+    assert current["first_message_id"] != "h0"
+    current["earlier"]["tokens"] = current["earlier"]["limit"]
+    fold = fold_due(current, messages, None)
+    assert fold is not None
+    assert fold.messages[0][1].startswith("question 0")
+
+
+def test_the_running_turn_is_never_folded() -> None:
+    messages = conversation(8)
+    fold = fold_due(plan(messages), messages, None)
+    assert fold is None or fold.until != "a7"
