@@ -162,8 +162,8 @@ class Preparer:
 
 def repeats(made: Sequence[tuple[str, Arguments]], name: str, args: Arguments) -> int:
     """How many of the calls made are this one: same tool, equal arguments."""
-    wanted = (name, canonical(args))
-    return sum((tool, canonical(given)) == wanted for tool, given in made if tool == name)
+    same_tool = [given for tool, given in made if tool == name]
+    return [canonical(given) for given in same_tool].count(canonical(args)) if same_tool else 0
 
 
 def _clean(call: RawCall) -> RawCall:
