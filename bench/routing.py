@@ -279,16 +279,20 @@ async def measure_speed(embedder: LocalEmbedder) -> None:
         size = sum(file.stat().st_size for file in Path(folder).iterdir())
     print(f"\nspeed: {len(texts)} examples")
     print(f"  embedding them {embedding:.2f} s (first process, with loading the model)")
-    print(f"  fit {1000 * min(walls):.0f} ms at best of five, {1000 * min(processor):.0f} ms of processor time")
+    print(
+        f"  fit {1000 * min(walls):.0f} ms at best of five, {1000 * min(processor):.0f} ms of processor time"
+    )
     print(f"  second process: ready after {1000 * second:.0f} ms, {size / 1024:.0f} kB on disk")
 
 
 async def run(arguments: argparse.Namespace) -> bool:
     embedder = LocalEmbedder()
-    wanted = [arguments.only] if arguments.only else ["en_dev", "tuning", "held_back", "clarification", "speed"]
+    wanted = (
+        [arguments.only] if arguments.only else ["en_dev", "tuning", "held_back", "clarification", "speed"]
+    )
     met = True
     with tempfile.TemporaryDirectory() as folder:
-        router = LocalRouter(SHOP, embedder, ClassifierStore(Path(folder)))
+        router = LocalRouter(SHOP, embedder, ClassifierStore(Path(folder), SHOP.classifiers))
         routed: list[Routed] = []
         if {"en_dev", "clarification"} & set(wanted):
             routed = await route_all(router, embedder, english(arguments.data))
