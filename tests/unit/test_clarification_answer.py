@@ -24,7 +24,8 @@ ASKED: Clarification = {
         ("option 3", ["logistics"]), ("the second one", ["aftersale"]), ("(1)", ["order"]), ("我是第一个", ["order"]),
         ("1和3", ["order", "logistics"]), ("1, 2", ["order", "aftersale"]), ("最后一个", ["logistics"]),
         ("都要", ["order", "aftersale", "logistics"]), ("both", ["order", "aftersale", "logistics"]),
-        ("退款", ["aftersale"]), ("我是想退款", ["aftersale"]), ("a refund", ["aftersale"]), ("delivery please", ["logistics"]),
+        ("退款", ["aftersale"]), ("我是想退款", ["aftersale"]), ("a refund", ["aftersale"]),
+        ("delivery please", ["logistics"]),
         ("my order", ["order"]), ("快递的事", ["logistics"]), ("都不是", ["chat"]), ("none of these", ["chat"]),
     ],
 )  # fmt: skip
@@ -35,7 +36,8 @@ def test_a_number_or_a_word_picks_what_was_offered(answer: str, expected: list[s
 @pytest.mark.parametrize(
     "answer",
     [
-        "9", "4", "1和9", "我想问一下你们周末上班吗", "how tall is the Eiffel tower and who built it?", "不是退款，查订单",
+        "9", "4", "1和9", "我想问一下你们周末上班吗", "how tall is the Eiffel tower and who built it?",
+        "不是退款，查订单",
         "杯子有一道裂缝", "会员积分怎么用", "",
     ],
 )  # fmt: skip

@@ -13,7 +13,8 @@ ASKS = "好的，请提供一下联系电话。"
     "text",
     [
         "and the other one?", "what about the blue one", "And the second one?", "why?", "how long?", "the first one",
-        "那另一个呢？", "另外一个呢", "那这个呢", "还有一个呢", "红色的呢", "为什么", "好的", "yes", "go ahead", "另一单怎么样了",
+        "那另一个呢？", "另外一个呢", "那这个呢", "还有一个呢", "红色的呢", "为什么", "好的", "yes", "go ahead",
+        "另一单怎么样了",
         "那 DEF-20240525-002 呢？", "and DEF-20240525-002?", "剩下的呢", "它呢", "嗯嗯",
     ],
 )  # fmt: skip
@@ -24,7 +25,8 @@ def test_a_message_that_only_points_back_is_a_follow_up(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "我要退货", "Where is my parcel?", "发票怎么开", "那帮我开个发票", "那发票呢", "and how do I return it?", "对了，密码忘了",
+        "我要退货", "Where is my parcel?", "发票怎么开", "那帮我开个发票", "那发票呢", "and how do I return it?",
+        "对了，密码忘了",
         "那快递呢", "and cancel the order", "帮我查一下订单 ABC-20240520-001 到哪里了", "Cancel order ABC-20240520-001",
         "谢谢", "转人工", "that is a very long message which stands for itself, whatever it begins with", "",
     ],
