@@ -65,9 +65,19 @@ class Replay:
     folds: int = 0
 
     def load(self, recording: Recording) -> None:
-        self.said = deque(m for m in recording.messages if m["role"] == "assistant")
-        self.returned = {m["tool_call_id"]: m["content"] for m in recording.messages if m["role"] == "tool"}
-        self.requests = []
+        """Begin a recording. Its call ids repeat, so each call gets one of its own."""
+        self.said, self.returned, self.requests = deque(), {}, []
+        waiting: deque[str] = deque()
+        for position, message in enumerate(recording.messages):
+            if message["role"] == "tool":
+                self.returned[waiting.popleft()] = message["content"]
+            elif message["role"] == "assistant":
+                calls = [
+                    {**call, "id": f"call-{position}-{n}"}
+                    for n, call in enumerate(message.get("tool_calls") or [])
+                ]
+                waiting.extend(call["id"] for call in calls)
+                self.said.append({**message, "tool_calls": calls})
 
     def __call__(self, request: Request) -> Reply:
         role = role_of(request)
@@ -80,7 +90,7 @@ class Replay:
             return Reply(text="Goodbye.")  # the recording ends before the model could answer the last results
         self.requests.append(request)
         message = self.said.popleft()
-        calls = [Call(call["name"], call["arguments"], call["id"]) for call in message.get("tool_calls") or []]
+        calls = [Call(call["name"], call["arguments"], call["id"]) for call in message["tool_calls"]]
         return Reply(text=message.get("content"), calls=tuple(calls))
 
     async def tool(self, args: Arguments, context: ToolContext) -> Any:
