@@ -20,7 +20,7 @@ from bench.context.sent import encode
 from bench.trajectories import quiet
 from graph import AgentContext, Settings, open_agent
 from memory.clean import clean_json
-from tests.support.model_replies import Reply, Request, failure, tool_call
+from tests.support.model_replies import Reply, Request, compactor_reply, tool_call
 from tests.support.model_server import ModelServer, role_of
 
 LAST_STEP = 0.75
@@ -53,8 +53,8 @@ class Chain:
         return str(self.results[1]["orders"][9]["order_id"])
 
     def __call__(self, request: Request) -> Reply:
-        if role_of(request) != "chat":
-            return failure(400, "Only the chat role is scripted.")
+        if role_of(request) == "compactor":
+            return compactor_reply(request, {})  # no digest, so that the engine reduces by its own rules
         self.requests.append(request)
         done = len(self.requests) - 1
         if done == len(STEPS):

@@ -53,7 +53,7 @@ def _oldest(groups: Sequence[TurnGroup], plan: ContextPlan) -> list[TurnGroup]:
     sizes = [sum(len(str(message.text)) for message in group.messages) for group in groups]
     room = sum(sizes[start:]) * FOLD_SHARE
     end = start
-    while end < len(groups) and room > 0:
+    while end < len(groups) and (end == start or room >= sizes[end] / 2):
         room -= sizes[end]
         end += 1
     return list(groups[:end])
