@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import logging
 import tempfile
 from pathlib import Path
+
+import structlog
 
 from bench.context.recorded import SETS, Replay, lost_values, read_recordings, recorded_business
 from bench.context.sent import measure
@@ -17,6 +20,12 @@ from tests.support.model_server import ModelServer
 
 MOST_UNCACHED = 0.15
 """Of the recorded prompt tokens."""
+
+
+def quiet() -> None:
+    """The graph's own log lines would bury the figures."""
+    logging.disable(logging.CRITICAL)
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
 
 
 async def run(folder: Path, name: str, limit: int | None, settings: Settings, replay: Replay) -> bool:
@@ -42,10 +51,12 @@ async def run(folder: Path, name: str, limit: int | None, settings: Settings, re
             lost.extend(f"{recording.id} {value}" for value in lost_values(replay, recording))
             if replay.said:
                 unfinished.append(recording.id)
+    folds, replay.folds = replay.folds, 0
     print(
         f"{name}: {len(recordings)} runs, recorded {recorded:,} prompt tokens, sent {sent:,} "
         f"({sent / recorded:.1%}), uncached {uncached:,} ({uncached / recorded:.1%}); "
-        f"values lost: {len(lost)}; runs not replayed to the end: {len(unfinished)}"
+        f"values lost: {len(lost)}; "
+        f"folded {folds} times; runs not replayed to the end: {len(unfinished)}"
     )
     for value in lost[:10]:
         print("  lost:", value)
@@ -60,6 +71,7 @@ def main() -> None:
     parser.add_argument("data", type=Path, help="folder that holds trajectories/")
     parser.add_argument("--runs", type=int, default=None, help="only the first so many of each set")
     arguments = parser.parse_args()
+    quiet()
     replay = Replay()
     good = True
     with ModelServer(replay) as server:

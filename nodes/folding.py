@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
-from nodes.context_groups import TurnGroup, turn_groups
+from nodes.context_groups import TurnGroup, since, turn_groups
 from nodes.state import ContextPlan
 
 FOLD_FROM = 0.6
@@ -34,25 +34,18 @@ def fold_due(
     """
     if plan is None or plan["earlier"]["tokens"] < FOLD_FROM * plan["earlier"]["limit"]:
         return None
-    groups = _after(turn_groups(messages)[:-1], folded_until)
+    groups = turn_groups(messages)[:-1]
+    covered = next((i + 1 for i, group in enumerate(groups) if folded_until and group.has(folded_until)), 0)
+    groups = groups[covered:]
     folded = _oldest(groups, plan)
     spoken = tuple(line for group in folded for line in _spoken(group))
     until = folded[-1].messages[-1].id if folded else None
     return Fold(spoken, until) if spoken and until else None
 
 
-def _after(groups: list[TurnGroup], folded_until: str | None) -> list[TurnGroup]:
-    for index, group in enumerate(groups):
-        if folded_until and any(message.id == folded_until for message in group.messages):
-            return groups[index + 1 :]
-    return groups
-
-
 def _oldest(groups: Sequence[TurnGroup], plan: ContextPlan) -> list[TurnGroup]:
     """What is no longer sent, and half of what still is."""
-    start = next(
-        (i for i, g in enumerate(groups) if any(m.id == plan["first_message_id"] for m in g.messages)), 0
-    )
+    start = len(groups) - len(since(groups, plan["first_message_id"]))
     sizes = [sum(len(str(message.text)) for message in group.messages) for group in groups]
     room = sum(sizes[start:]) * FOLD_SHARE
     end = start

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tools.knowledge import Knowledge
     from tools.problems import FieldProblem
 
-JSON = TypeAliasType("JSON", "None | bool | int | float | str | list[JSON] | dict[str, JSON]")
+JSON = TypeAliasType("JSON", "bool | int | float | str | list[JSON] | dict[str, JSON] | None")
 Arguments = dict[str, JSON]
 Effect = Literal["read", "write"]
 Approver = Literal["customer", "staff"]
