@@ -92,7 +92,8 @@ class Preparer:
         checked = check_call(spec, call)
         if isinstance(checked, Rejected):
             return refusal(call, spec.name, checked.kind, explain(checked, spec))
-        args = _storable(checked.args)
+        # What was read from text, or out of a text, may hold what the plain arguments did not.
+        args = _storable(checked.args) if call.args is None or checked.notes else checked.args
         if missing := await self._ungrounded(spec, args, scope):
             return refusal(call, spec.name, "ungrounded_argument", ask_for(missing, args, spec), args=args)
         return await self._with_approval(PreparedCall(call, spec, args, checked.notes), scope)
@@ -161,8 +162,8 @@ class Preparer:
 
 def repeats(made: Sequence[tuple[str, Arguments]], name: str, args: Arguments) -> int:
     """How many of the calls made are this one: same tool, equal arguments."""
-    wanted = (name, canonical(args))
-    return sum((tool, canonical(given)) == wanted for tool, given in made if tool == name)
+    same_tool = [given for tool, given in made if tool == name]
+    return [canonical(given) for given in same_tool].count(canonical(args)) if same_tool else 0
 
 
 def _clean(call: RawCall) -> RawCall:

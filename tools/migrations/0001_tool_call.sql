@@ -38,7 +38,5 @@ COMMENT ON COLUMN tool_call.details IS 'Contacts, addresses and amounts that the
 CREATE UNIQUE INDEX tool_call_effect ON tool_call (idempotency_key) WHERE idempotency_key IS NOT NULL;
 -- A call has one row, however often it is tried.
 CREATE UNIQUE INDEX tool_call_plain ON tool_call (thread_id, turn_id, call_id) WHERE idempotency_key IS NULL;
--- What a thread has learnt, newest first.
-CREATE INDEX tool_call_thread ON tool_call (thread_id, id);
--- Erasing a user.
-CREATE INDEX tool_call_user ON tool_call (user_id);
+-- What a thread of a user has learnt, newest first; and erasing a user.
+CREATE INDEX tool_call_thread ON tool_call (user_id, thread_id, id);
