@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +21,7 @@ COLOURS: Mapping[str, str] = {
     "history": "#f59e0b",
     "output": "#10b981",
 }
-MOST_TICKS = 24
+MOST_TICKS = 14
 
 
 def draw_costs(rows: Sequence[CostRow], path: Path) -> None:
@@ -35,6 +36,7 @@ def draw_costs(rows: Sequence[CostRow], path: Path) -> None:
     _frame(axes, rows)
     if any(row["cost"] for row in rows):
         _cost_line(axes, rows)
+    figure.legend(ncols=len(CLASSES) + 1, frameon=False, loc="outside lower center", fontsize=9)
     figure.savefig(path, dpi=180)
 
 
@@ -63,17 +65,18 @@ def _frame(axes: Axes, rows: Sequence[CostRow]) -> None:
     step = -(-len(rows) // MOST_TICKS)
     shown = range(0, len(rows), step)
     axes.set_xticks(list(shown), [_short(rows[place]["key"], place) for place in shown])
-    if len(rows) > 8:
-        axes.tick_params(axis="x", rotation=45)
-    axes.legend(
-        ncols=len(CLASSES), frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.14), fontsize=9
-    )
 
 
 def _cost_line(axes: Axes, rows: Sequence[CostRow]) -> None:
     other = axes.twinx()
     other.plot(
-        range(len(rows)), [row["cost"] for row in rows], color=INK, marker="o", markersize=4, linewidth=1.4
+        range(len(rows)),
+        [row["cost"] for row in rows],
+        color=INK,
+        marker="o",
+        markersize=4,
+        linewidth=1.4,
+        label="cost",
     )
     other.set_ylim(0, max(row["cost"] for row in rows) * 1.3)
     other.set_ylabel("cost", color=INK)
@@ -82,5 +85,5 @@ def _cost_line(axes: Axes, rows: Sequence[CostRow]) -> None:
 
 
 def _short(key: str, place: int) -> str:
-    """A date as it is; a turn or a thread by its number, since ids say nothing to a reader."""
-    return key if len(key) == 10 and key[4] == key[7] == "-" else f"#{place + 1}"
+    """A date without its year; a turn or a thread by its number, since ids say nothing to a reader."""
+    return key[5:] if re.fullmatch(r"\d{4}-\d\d-\d\d", key) else f"#{place + 1}"

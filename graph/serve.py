@@ -10,8 +10,7 @@ import asyncio
 import json
 import os
 import socket
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
@@ -48,8 +47,9 @@ CONFIG: Mapping[str, Any] = {
         "app": "graph.server:app",
         # Pages of this machine and Studio; what else runs in a browser has no business here.
         "cors": {
+            # Named, since the server would add every other origin where none is.
             "allow_origins": ["https://smith.langchain.com"],
-            "allow_origin_regex": "https?://(localhost|127\\.0\\.0\\.1|\\[::1\\])(:[0-9]+)?",
+            "allow_origin_regex": "https://([a-z]+\\.)?smith\\.langchain\\.com|https?://(localhost|127\\.0\\.0\\.1|\\[::1\\])(:[0-9]+)?",
             "allow_methods": ["*"],
             "allow_headers": ["*"],
             "expose_headers": ["x-pagination-total", "x-pagination-next", "content-location"],
@@ -61,8 +61,8 @@ CONFIG: Mapping[str, Any] = {
 """What langgraph.json in the checkout says, for where there is no checkout."""
 
 
-def run_server(settings: Settings, options: Sequence[str]) -> None:
-    """Serve until stopped. `options` go to `langgraph dev`, over our defaults.
+def run_server(settings: Settings, options: Sequence[str], announce: Callable[[str], None]) -> None:
+    """Serve until stopped. `options` go to `langgraph dev`, over our defaults; `announce` is told the address.
 
     Raises ConfigurationError where the server is not installed, DatabaseUnavailable, SchemaError.
     """
@@ -79,8 +79,7 @@ def run_server(settings: Settings, options: Sequence[str]) -> None:
         embedded.start()
     try:
         asyncio.run(_check(settings))
-        base = f"http://{host}:{port}"
-        print(f"Steward on {base} · Studio: https://smith.langchain.com/studio/?baseUrl={base}", file=sys.stderr)
+        announce(f"http://{host}:{port}")
         _serve([*options, *missing_defaults(options)], settings)
     finally:
         if embedded:

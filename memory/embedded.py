@@ -7,6 +7,7 @@ API is not used, because it creates system users and changes permissions of fold
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import importlib.util
 import json
@@ -98,12 +99,10 @@ class EmbeddedPostgres:
             return
         self._drop_share()
         until = time.monotonic() + RELEASE_SECONDS
-        while time.monotonic() < until:
-            if is_free(self.layout.server_lock) and is_free(self.layout.watch_lock):
-                return
-            if self._others():
-                return
-            time.sleep(POLL_SECONDS)
+        # Somebody may have removed the home meanwhile: then there is nothing to wait for.
+        with contextlib.suppress(FileNotFoundError):
+            while time.monotonic() < until and not self._is_down() and not self._others():
+                time.sleep(POLL_SECONDS)
 
     def _take_share(self) -> None:
         if self._share is None:
@@ -115,6 +114,9 @@ class EmbeddedPostgres:
         if self._share is not None:
             os.close(self._share)
             self._share = None
+
+    def _is_down(self) -> bool:
+        return is_free(self.layout.server_lock) and is_free(self.layout.watch_lock)
 
     def _others(self) -> bool:
         """Whether other processes hold shares: then the lock can be shared, but not had alone."""

@@ -13,7 +13,6 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from typing import BinaryIO
 
@@ -21,7 +20,6 @@ from memory.embedded_layout import (
     DATABASE,
     POLL_SECONDS,
     SOCKET_NAME,
-    SUPERUSER,
     EmbeddedFault,
     Layout,
     is_free,
@@ -29,36 +27,12 @@ from memory.embedded_layout import (
     open_log,
     try_lock,
 )
+from memory.embedded_options import ENVIRONMENT, INITDB, OPTIONS
 from memory.embedded_user import ServerUser, become, choose_user
 
 START_SECONDS = 120.0  # recovery after a crash can take long
 STOP_SECONDS = 20.0
 LOG_BYTES = 2_000_000
-ENVIRONMENT: Mapping[str, str] = {"LC_ALL": "C", "PATH": os.defpath}
-
-# Given at every start rather than written into the data, so that a later version's values apply to old data too.
-OPTIONS: Mapping[str, str] = {
-    "listen_addresses": "",
-    "unix_socket_permissions": "0700",
-    "shared_buffers": "64MB",
-    "max_connections": "200",
-    "max_wal_size": "256MB",
-    "min_wal_size": "32MB",
-    "wal_level": "minimal",
-    "max_wal_senders": "0",
-    "max_logical_replication_workers": "0",
-    "io_method": "sync",
-    "jit": "off",
-    # Containers often have a tiny /dev/shm.
-    "dynamic_shared_memory_type": "mmap",
-    "max_parallel_workers_per_gather": "0",
-    "timezone": "UTC",
-    "log_timezone": "UTC",
-    "log_checkpoints": "off",
-    # Statements and row values are customers' data, which has no place in a log.
-    "log_error_verbosity": "terse",
-    "log_min_error_statement": "panic",
-}
 
 
 class Cluster:
@@ -117,27 +91,30 @@ class Cluster:
             self.process.wait(timeout=STOP_SECONDS)
         self._remove_traces()
 
+    def abandon(self) -> None:
+        """End a server that cannot be stopped in order, because its files have been removed."""
+        if self.process is not None and self.process.poll() is None:
+            self.process.send_signal(signal.SIGQUIT)
+            try:
+                self.process.wait(timeout=STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+
     def _initialise(self, user: ServerUser | None) -> None:
         """Build the cluster beside its place and move it there whole: a crash leaves nothing half made."""
         for leftover in self.layout.root.glob("data.new*"):
             shutil.rmtree(leftover)
         fresh = Path(tempfile.mkdtemp(prefix="data.new", dir=self.layout.root))
         _give(fresh, user)
-        self._run(
-            user,
-            "initdb",
-            f"--pgdata={fresh}",
-            f"--username={SUPERUSER}",
-            "--encoding=UTF8",
-            "--locale=C",
-            "--locale-provider=builtin",
-            "--builtin-locale=C.UTF-8",
-            "--auth=trust",
-            "--no-instructions",
-        )
-        self._run(
-            user, "postgres", "--single", "-D", str(fresh), "postgres", stdin=f"CREATE DATABASE {DATABASE}\n"
-        )
+        try:
+            # Written to disk once, at the end, rather than by every step.
+            self._run(user, "initdb", *INITDB, "--no-sync", f"--pgdata={fresh}")
+            create = f"CREATE DATABASE {DATABASE}\n"
+            self._run(user, "postgres", "--single", "-F", "-D", str(fresh), "postgres", stdin=create)
+            self._run(user, "initdb", "--sync-only", f"--pgdata={fresh}")
+        except EmbeddedFault:
+            shutil.rmtree(fresh, ignore_errors=True)
+            raise
         fresh.rename(self.layout.data)
 
     def _run(self, user: ServerUser | None, program: str, *arguments: str, stdin: str = "") -> None:

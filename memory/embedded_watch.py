@@ -52,8 +52,9 @@ def main(arguments: list[str]) -> None:
     os.close(int(start_lock))
     try:
         _watch(cluster)
-    except EmbeddedFault as fault:
+    except (EmbeddedFault, OSError) as fault:
         sys.stderr.write(f"The watcher of the embedded Postgres gives up: {fault}\n")
+        cluster.abandon()
 
 
 def _report(message: dict[str, object]) -> None:

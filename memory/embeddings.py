@@ -7,9 +7,11 @@ first message does not wait for it.
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -17,6 +19,7 @@ import numpy as np
 from cachetools import LRUCache
 from numpy.typing import NDArray
 from pydantic import SecretStr
+from threadpoolctl import ThreadpoolController
 
 from memory.errors import StewardError
 from memory.settings import MemorySettings
@@ -70,9 +73,20 @@ class LocalEmbedder:
 
     def __init__(self) -> None:
         self._cache: LRUCache[str, Vectors] = LRUCache(CACHED_TEXTS)
+        self._start_threads()
+        self._model: Future[Any] = self._threads.submit(_load_local_model)
+        if hasattr(os, "register_at_fork"):  # a server that forks its workers once everything is loaded
+            os.register_at_fork(after_in_child=self._after_fork)
+
+    def _start_threads(self) -> None:
         self._guard = threading.Lock()
         self._threads = ThreadPoolExecutor(max_workers=2, thread_name_prefix="embed")
-        self._model: Future[Any] = self._threads.submit(_load_local_model)
+
+    def _after_fork(self) -> None:
+        """The parent's threads do not exist in a child, and nobody there would let go of its lock."""
+        self._start_threads()
+        if not self._model.done():
+            self._model = self._threads.submit(_load_local_model)
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         prepared = [clean_text(text) for text in texts]
@@ -96,7 +110,8 @@ class LocalEmbedder:
         fresh: dict[str, Vectors] = {}
         for start in range(0, len(missing), _BATCH):
             batch = missing[start : start + _BATCH]
-            fresh.update(zip(batch, np.asarray(model.encode(batch), dtype=np.float32), strict=True))
+            with _one_thread():
+                fresh.update(zip(batch, np.asarray(model.encode(batch), dtype=np.float32), strict=True))
         rows = []
         with self._guard:
             for text in texts:
@@ -168,6 +183,18 @@ def vector_literal(vector: Vectors | None) -> str | None:
     if vector is None or not vector.any():
         return None
     return "[" + ",".join(f"{value:.7g}" for value in vector.tolist()) + "]"
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """The model's matrices are small: further threads only get in each other's way, tenfold on a busy machine."""
+    with _blas().limit(limits=1, user_api="blas"):
+        yield
+
+
+@lru_cache(maxsize=1)
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController()
 
 
 @lru_cache(maxsize=1)

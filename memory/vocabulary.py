@@ -20,7 +20,7 @@ _PEOPLE = re.compile("|".join(sorted(word_list("people_zh"), key=len, reverse=Tr
 _NEGATED = re.compile(
     r"不(?!错|仅|但|管|过|好意思|同|久|止|断|用客气)|别(?!人|的|墅|致)|没|勿|无需|无法|取消|停止|拒绝|戒|禁|避免"
     r"|\b(?:no|not|never|none|without|stop|stops|stopped|cancel|cancelled|avoid|avoids|refuse|refuses|quit|nor"
-    r"|cannot|\w+n['’]?t)\b(?!\s+only)",
+    r"|cannot|(?:do|does|did|is|are|was|were|wo|ca|could|would|should|must|has|have|had)n['’]?t)\b(?!\s+only)",
     re.IGNORECASE,
 )
 _PASSING = re.compile(

@@ -61,7 +61,7 @@ def review_sources(state: AgentState, run: Run) -> Sources:
         instructions=[run.business.instructions, *(intent.instructions for intent in intents)],
         states=run.business.states,
         required=dict(_required(intents, live)),
-        wishes={intent.name: _wish(intent, intents, live) for intent in intents},
+        wishes={intent.name: _wish(intent, intents, results) for intent in intents},
     )
 
 

@@ -36,13 +36,15 @@ async def route(state: AgentState, run: Run) -> AgentState:
     decision = await _decide(state, run)
     sure = max(intent["confidence"] for intent in decision.intents) >= run.settings.steward_clarify_below
     asked = state.get("clarification")
+    registry = run.services.engine.registry
     update: AgentState = {
         "route": make_route(
             lead_by_priority(decision.intents, run.business),
             run.business,
-            run.services.engine.registry.business_names,
+            registry.business_names,
             run.settings.steward_max_tools,
             decision.why,
+            beside=registry.offered_by,
             likely=decision.likely,
             ask=not sure and asked is None and run.settings.steward_clarify == "on",
             guess=not sure,

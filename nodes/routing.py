@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from nodes.business import Business
 from nodes.state import Route, RoutedIntent
@@ -18,14 +18,20 @@ def lead_by_priority(intents: Sequence[RoutedIntent], business: Business) -> lis
 
 
 def offered_tools(
-    intents: Sequence[str], business: Business, available: Sequence[str], limit: int
+    intents: Sequence[str],
+    business: Business,
+    available: Sequence[str],
+    limit: int,
+    beside: Callable[[str], Sequence[str]] = lambda _: (),
 ) -> list[str]:
     """Tools of the intents in turn (each intent's first, then each one's second …), `limit` at most.
+
+    `beside` names what an intent offers after the tools that it lists (tools of servers).
 
     >>> # with order: [order_query, order_update] and logistics: [logistics_query]
     >>> # offered_tools(["order", "logistics"], …) == ["order_query", "logistics_query", "order_update"]
     """
-    lists = [business.intent(name).tools for name in intents]
+    lists = [[*business.intent(name).tools, *beside(name)] for name in intents]
     offered: list[str] = []
     for rank in range(max((len(tools) for tools in lists), default=0)):
         for tools in lists:
@@ -41,6 +47,7 @@ def make_route(
     limit: int,
     why: str,
     *,
+    beside: Callable[[str], Sequence[str]] = lambda _: (),
     likely: Sequence[str] = (),
     ask: bool = False,
     guess: bool = False,
@@ -49,7 +56,7 @@ def make_route(
     names = [intent["name"] for intent in intents]
     return {
         "intents": list(intents),
-        "tools": offered_tools(names, business, available, limit),
+        "tools": offered_tools(names, business, available, limit, beside),
         "review": any(business.intent(name).review for name in names),
         "why": why,
         "likely": list(likely),

@@ -41,6 +41,8 @@ class Printer:
 
     def finish(self, answer: str) -> None:
         """End the line, and print the answer where it was not streamed (reviewed answers are not)."""
+        if not self._message and not answer:
+            return
         if self._message.strip() != answer.strip():
             print(f"\n{answer}" if self._message else answer, end="")
         print(flush=True)
@@ -51,22 +53,27 @@ def note(text: str) -> None:
     print(_dim(text), file=sys.stderr, flush=True)
 
 
-def show_outcome(thread_id: str, snapshot: StateSnapshot, printer: Printer | None, *, as_json: bool) -> None:
-    """The answer of a turn and what it waits for, or the one object that scripts read."""
+def show_outcome(
+    thread_id: str, snapshot: StateSnapshot, printer: Printer | None, *, as_json: bool, asks: bool = False
+) -> None:
+    """The answer of a turn and what it waits for, or the one object that scripts read.
+
+    `asks`: the customer is asked for their approvals next, so only those of staff are told.
+    """
     from graph.outcome import turn_outcome
 
     outcome = turn_outcome(thread_id, snapshot)
     if printer:
         printer.finish(outcome["answer"])
-    elif not as_json:
+    elif not as_json and outcome["answer"]:
         print(outcome["answer"], flush=True)
     if as_json:
         print(json.dumps(outcome, ensure_ascii=False), flush=True)
     else:
-        _show_requests(thread_id, snapshot)
+        _show_requests(thread_id, snapshot, asks=asks)
 
 
-def _show_requests(thread_id: str, snapshot: StateSnapshot) -> None:
+def _show_requests(thread_id: str, snapshot: StateSnapshot, *, asks: bool) -> None:
     from nodes.texts import say
 
     if not snapshot.interrupts:
@@ -75,6 +82,8 @@ def _show_requests(thread_id: str, snapshot: StateSnapshot) -> None:
     if not snapshot.values.get("answer") and any(request["by"] == "staff" for request in requests):
         print(say("waiting_for_staff", snapshot.values["turn"]["locale"]), flush=True)
     for request in requests:
+        if asks and request["by"] == "customer":
+            continue
         arguments = json.dumps(request["args"], ensure_ascii=False)
         note(f"waits for approval by {request['by']}: {request['name']} {arguments} — {request['reason']}")
         staff = " --as-staff" if request["by"] == "staff" else ""

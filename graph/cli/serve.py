@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import typer
 
+from graph.cli.printing import note
+from graph.cli.running import prepare
+
 
 def serve(context: typer.Context) -> None:
     """Run the LangGraph dev server; options are its own (--host, --port, …)."""
-    from graph.cli.running import prepare
     from graph.serve import run_server
 
-    run_server(prepare(), context.args)
+    run_server(prepare(), context.args, _announce)
+
+
+def _announce(base: str) -> None:
+    note(f"Steward on {base} · Studio: https://smith.langchain.com/studio/?baseUrl={base}")

@@ -79,7 +79,7 @@ class _Conversation:
                 turn.result()
             note("\nstopped")
             return None
-        show_outcome(self._thread_id, snapshot, printer, as_json=self._as_json)
+        show_outcome(self._thread_id, snapshot, printer, as_json=self._as_json, asks=True)
         self._last = snapshot
         return snapshot
 

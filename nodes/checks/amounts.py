@@ -16,14 +16,14 @@ _AFTER = (
     r"|(?:RMB|CNY|yuan|USD|dollars?|EUR|euros?|GBP|pounds?)\b)"
 )
 _NAMED = (
-    r"(?:金额|总额|价格|售价|现价|原价|差价|合计|总计|共计|实付|实退|应退|退款|运费|total|amount|price|refund|fee|costs?)"
+    r"(?:满减?|立?减|返|金额|总额|价格|售价|现价|原价|差价|合计|总计|共计|实付|实退|应退|退款|运费|total|amount|price|refund|fee|costs?)"
     r"\s*(?:of|is|为|是|共)?\s*:?\s*"
 )
 _AMOUNT = re.compile(
     rf"{_BEFORE}\s*(?P<prefixed>{_NUMBER})(?P<scale>\s*万)?"
     rf"|(?<![\w.\-/])(?P<suffixed>{_NUMBER})(?P<scale_before>\s*万)?\s*{_AFTER}"
     rf"|(?P<words>{CHINESE_NUMERAL})(?:元|块钱)"
-    rf"|{_NAMED}(?P<named>{_NUMBER})(?=\s*(?:$|[,.。;!?)(]))(?!\.\d)"
+    rf"|{_NAMED}(?P<named>{_NUMBER})(?=\s*(?:$|[,.。;!?)(]|[减返免包送]))(?![.,]\d)"
     r"|(?<![\w.\-/,:])(?P<bare>(?:\d{1,3}(?:,\d{3})+|\d+)\.\d{2})(?!\d|%|[.\-/]\d|\s*(?:kg|km|cm|mm|ml|公斤|千克|厘米|毫米|折|倍|分\b))",
     FLAGS,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -25,13 +26,20 @@ _DURATION = re.compile(
     r"(?![A-Za-z])",
     FLAGS,
 )
-_VAGUE_BEFORE = re.compile(r"(?:这|那|过|近|前|头|好|每|第|once|twice|per)\s*$", FLAGS)
-_AROUND_ONE = re.compile(
-    r"(?:within|in|after|takes?|take|up to|another|needs?|约|需|要|提前|再过)\s*$", FLAGS
+_VAGUE_BEFORE = re.compile(
+    r"(?:这|那|过|近|前|头|好|每|第|快|差不多|大概|大约|once|twice|per|about|around|almost|nearly|roughly)\s*$",
+    FLAGS,
 )
+_VAGUE_AFTER = re.compile(r"\s*(?:左右|上下|or two\b|or so\b)", FLAGS)
+_AROUND_ONE = re.compile(r"(?:within|in|after|takes?|take|up to|another|needs?|需|要|提前|再过)\s*$", FLAGS)
 _AFTER_ONE = re.compile(
     r"\s*(?:之?内|以内|之?后|以后|之?前|左右|ago|later|late|early|left|warrant|from|of\b)", FLAGS
 )
+_BARE_RANGE = re.compile(
+    r"(?<![\w.\-/:$¥])(?P<low>\d{1,2})\s*(?:-|到|至|to\b)\s*(?P<high>\d{1,2})(?=\s*(?:[,.;。]|$|and\b|or\b))",
+    FLAGS,
+)
+_END = re.compile(r"[.!?。\n]")
 _ROUND_THE_CLOCK = re.compile(r"\s*(?:在线|客服|服务|热线|hotline|online|support|service|a day)", FLAGS)
 
 
@@ -49,16 +57,27 @@ class Duration:
 
 def find_durations(text: str) -> list[Mention[Duration]]:
     """Spans of time in folded text; vague ones (a few days, these two days) are left out."""
-    return [
+    found = [
         Mention(match.group(), match.start(), _duration(match))
         for match in _DURATION.finditer(text)
         if _is_meant(text, match)
     ]
+    return [*found, *_without_unit(text, found)] if found else found
+
+
+def _without_unit(text: str, found: list[Mention[Duration]]) -> Iterator[Mention[Duration]]:
+    """Ranges that take their unit from the span before them: "Alipay in 1 to 3 days, bank cards in 3 to 7"."""
+    for match in _BARE_RANGE.finditer(text):
+        before = [span for span in found if span.end <= match.start()]
+        if before and not _END.search(text[before[-1].end : match.start()]):
+            unit = before[-1].value.high[1]
+            value = Duration((int(match["low"]), unit), (int(match["high"]), unit))
+            yield Mention(match.group(), match.start(), value)
 
 
 def _is_meant(text: str, match: re.Match[str]) -> bool:
     before, after = text[: match.start()], text[match.end() :]
-    if _VAGUE_BEFORE.search(before):
+    if _VAGUE_BEFORE.search(before) or _VAGUE_AFTER.match(after):
         return False
     if match["hour"] and match["high"] == "24" and _ROUND_THE_CLOCK.match(after):
         return False

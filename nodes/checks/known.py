@@ -24,6 +24,7 @@ _MONEY = re.compile(
 )
 _BARE_NUMBER = re.compile(r"(?<![\w.\-])\d+(?:\.\d+)?(?![\w\-])", re.ASCII)
 _QUANTITY = re.compile(r"quantity|qty|count|pieces|数量|件数", re.IGNORECASE)
+_COMING = re.compile(r"(?:until|till|by|before|next|this|for)\s*$", re.IGNORECASE)
 _MINOR_UNITS = re.compile(r"_(?:cents|fen|minor)$", re.IGNORECASE)
 _SPAN_KEYS: tuple[tuple[re.Pattern[str], Unit], ...] = (
     (re.compile(r"(?:working|business)_days?", re.IGNORECASE), "working day"),
@@ -52,7 +53,7 @@ class Known:
     day_words: set[str] = field(default_factory=set)
     lengths: set[Length] = field(default_factory=set)
     spans: set[tuple[Length, Length]] = field(default_factory=set)
-    """Lengths that are given as a range: 3 to 5 working days."""
+    """From the shorter to the longer end; both the same where it is no range."""
     clocks: set[time] = field(default_factory=set)
     states: set[str] = field(default_factory=set)
 
@@ -69,22 +70,17 @@ def known_from_text(texts: Iterable[str], sources: Sources) -> Known:
 
 
 def known_from_user(texts: Iterable[str], sources: Sources) -> Known:
-    """Facts of the customer's own words: a bare number may be an amount, a weekday is the nearest one."""
+    """Facts of the customer's own words: a bare number may be an amount, "until Friday" the coming one."""
     known = known_from_text(texts, sources)
     for text in texts:
         folded = fold(text)
         known.numbers |= {Decimal(digits) for digits in _BARE_NUMBER.findall(folded)}
         for mention in read(folded, sources.today).dates:
-            if mention.value.word:
-                known.days |= _nearest(mention.value.dates, sources.today)
+            coming = [day for day in mention.value.dates if day >= sources.today]
+            meant = not mention.quote.isascii() or _COMING.search(folded[: mention.start])
+            if mention.value.word and coming and meant:
+                known.days.add(min(coming))
     return known
-
-
-def _nearest(days: Iterable[date], today: date) -> set[date]:
-    """The last one before and the next one after."""
-    past = [day for day in days if day < today]
-    coming = [day for day in days if day >= today]
-    return {*([max(past)] if past else []), *([min(coming)] if coming else [])}
 
 
 def known_from_record(record: Record, sources: Sources) -> Known:
@@ -110,7 +106,7 @@ def _add_text(known: Known, text: str, sources: Sources) -> None:
         else:
             known.days |= mention.value.dates
     known.lengths |= {end for m in reading.durations for end in m.value.ends}
-    known.spans |= {m.value.ends for m in reading.durations if m.value.low != m.value.high}
+    known.spans |= {m.value.ends for m in reading.durations}
     known.clocks |= {m.value for m in reading.clocks}
     for sentence in sentences(text):
         known.states |= _asserted(m.value for m in find_states(sentence, sources.vocabulary))

@@ -65,6 +65,7 @@ class _DraftFacts:
     def __init__(self, text: str, sources: Sources, evidence: Evidence) -> None:
         self.text = text
         self._sources = sources
+        self._terms = _terms(text)
         self._reading = read(text, sources.today)
         self._states = {state for m in find_states(text, sources.vocabulary) for state in m.value.states}
         things = {evidence.thing_of(m.value.forms) for m in self._reading.identifiers} - {None}
@@ -83,7 +84,7 @@ class _DraftFacts:
             any(m.value.value in known.numbers for m in reading.amounts)
             or any(not m.value.dates.isdisjoint(known.days) for m in reading.dates)
             or bool(self._states & known.states)
-            or any(term in self.text for leaf in record.leaves for term in _terms(leaf.value))
+            or any(not self._terms.isdisjoint(_terms(leaf.value)) for leaf in record.leaves)
         )
 
 

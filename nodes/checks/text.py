@@ -16,6 +16,8 @@ FLAGS = re.IGNORECASE | re.ASCII
 _DASHES = str.maketrans(dict.fromkeys("‐‑‒–—―−﹣－~～〜", "-"))
 _INVISIBLE = re.compile(r"[\u200b-\u200f\u2060\ufeff]")
 _SENTENCE = re.compile(r"[。！？!?；;\n]+|(?<=[\w)\]\"'%])\.(?=\s|$)")
+_EMPHASIS = re.compile(r"(?<![0-9*])\*{1,3}|\*{1,3}(?![0-9*])|`")
+"""Of Markdown; stars between digits mask a number (138****8123)."""
 _BLANK = "\x1f"
 
 
@@ -39,7 +41,7 @@ def fold(text: str) -> str:
     'ABC-12, ¥3'
     """
     # A full-width comma is never part of a number, so it must not become one that is.
-    plain = _INVISIBLE.sub("", text).replace("，", ", ").replace("、", ", ")
+    plain = _EMPHASIS.sub("", _INVISIBLE.sub("", text)).replace("，", ", ").replace("、", ", ")
     return unicodedata.normalize("NFKC", plain).translate(_DASHES)
 
 

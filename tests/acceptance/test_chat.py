@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from tests.support.model_replies import (
     tool_call,
 )
 from tests.support.model_server import ModelServer, RoleQueues, role_of
-from tests.support.processes import Steward, last_object
+from tests.support.processes import Steward, last_object, wait_until
 
 KEYS = [
     "thread_id",
@@ -227,9 +226,7 @@ def test_a_signal_in_mid_turn_ends_it_without_a_trace(
 ) -> None:
     model, steward = slow
     process = steward.start("chat", "Where is my order?", "--user", "user_123")
-    until = time.monotonic() + 60
-    while not model.requests_of("chat") and time.monotonic() < until:
-        time.sleep(0.1)
+    wait_until(lambda: bool(model.requests_of("chat")), seconds=60)
     process.send_signal(kind)
     _, err = process.communicate(timeout=30)
     assert process.returncode == code

@@ -8,8 +8,8 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
+import psycopg
 import pytest
 
 from tests.support.model_replies import Reply, Request, extractor_reply, router_reply
@@ -43,24 +43,25 @@ def steward(tmp_path: Path, database_url: str) -> Iterator[Steward]:
         yield Steward(tmp_path, database_url=database_url, steward_local_router="off", **model.settings())
 
 
-def export(steward: Steward) -> dict[str, Any]:
-    done = steward.run("memory", "export", "--user", "user_123")
-    assert done.returncode == 0, done.stderr
-    exported: dict[str, Any] = json.loads(done.stdout)
-    return exported
+def remembered(database_url: str) -> list[str]:
+    with psycopg.connect(database_url) as connection:
+        rows = connection.execute(
+            "SELECT content FROM user_memory WHERE user_id = 'user_123' AND superseded_by IS NULL"
+        ).fetchall()
+    return [row[0] for row in rows]
 
 
-def test_a_worker_of_its_own_remembers_what_a_turn_has_queued(steward: Steward) -> None:
+def test_a_worker_of_its_own_remembers_what_a_turn_has_queued(steward: Steward, database_url: str) -> None:
     steward.settings["STEWARD_WORKER"] = "external"
     steward.chat(WISH)
-    assert export(steward)["memories"] == []
+    assert remembered(database_url) == []
     assert steward.run("worker", "--once").returncode == 0
-    assert [memory["content"] for memory in export(steward)["memories"]] == [LEARNT["content"]]
+    assert remembered(database_url) == [LEARNT["content"]]
 
 
-def test_a_memory_is_listed_corrected_and_a_user_erased_everywhere(steward: Steward) -> None:
+def test_a_memory_is_corrected_and_a_user_erased_everywhere(steward: Steward, database_url: str) -> None:
     thread = steward.chat(WISH)["thread_id"]
-    assert LEARNT["content"] in steward.run("memory", "list", "--user", "user_123").stdout
+    assert remembered(database_url) == [LEARNT["content"]]
     corrected = steward.run(
         "memory", "set", "--user", "user_123", "--key", "delivery_day", "--content", "只在周日送货"
     )
@@ -68,31 +69,27 @@ def test_a_memory_is_listed_corrected_and_a_user_erased_everywhere(steward: Stew
     shown = steward.run("memory", "list", "--user", "user_123").stdout
     assert "只在周日送货" in shown
     assert "只在周六送货" not in shown
-    kept = steward.run("memory", "forget", "--user", "user_123", given="n\n")
-    assert kept.returncode != 0
-    assert export(steward)["memories"] != []
+    assert steward.run("memory", "forget", "--user", "user_123", given="n\n").returncode != 0
+    assert remembered(database_url) == ["只在周日送货"]
     assert steward.run("memory", "forget", "--user", "user_123", "--yes").returncode == 0
-    left = export(steward)
+    left = json.loads(steward.run("memory", "export", "--user", "user_123").stdout)
     assert [name for name, part in left.items() if isinstance(part, list) and part] == []
+    # the conversation is gone too, so its name is free
     assert steward.chat("你好", "--thread", thread, user="user_456")["answer"] == "好的。"
 
 
 def test_costs_are_shown_as_table_json_and_picture(steward: Steward) -> None:
-    assert "Nothing" in steward.run("costs").stdout
     thread = steward.chat("你好")["thread_id"]
     steward.chat("还在吗", "--thread", thread)
     table = steward.run("costs", "--thread", thread)
     assert table.returncode == 0, table.stderr
     assert "instructions" in table.stdout
-    assert "all" in table.stdout
     picture = steward.folder / "costs.png"
     found = steward.run("costs", "--thread", thread, "--json", "--plot", str(picture))
     spent = json.loads(found.stdout)
     assert len(spent["rows"]) == 2
     assert spent["total"]["prompt_tokens"] == sum(row["prompt_tokens"] for row in spent["rows"]) > 0
     assert picture.read_bytes().startswith(b"\x89PNG")
-    nowhere = steward.run("costs", "--plot", "/no/such/folder/x.png")
-    assert nowhere.returncode == 2
 
 
 def test_the_graph_is_drawn_without_database_and_network(tmp_path: Path) -> None:

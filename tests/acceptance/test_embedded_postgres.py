@@ -277,6 +277,16 @@ def test_half_made_data_is_thrown_away(tmp_path: Path) -> None:
     assert not half.exists()
 
 
+@on_linux
+def test_a_home_removed_under_its_server_leaves_no_process(tmp_path: Path) -> None:
+    with using(tmp_path) as url:
+        write(url)
+        shutil.rmtree(tmp_path / "postgres")
+    assert eventually(lambda: processes(tmp_path) == {})
+    with using(tmp_path) as url:
+        write(url)
+
+
 def test_a_user_that_dies_while_the_server_starts_harms_nobody(tmp_path: Path) -> None:
     process = launch(tmp_path)
     assert eventually(lambda: (tmp_path / "postgres/server.log").exists())

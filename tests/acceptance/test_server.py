@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ from tests.support.model_replies import (
     tool_call,
 )
 from tests.support.model_server import ModelServer, role_of
-from tests.support.processes import Server, Steward
+from tests.support.processes import Server, Steward, wait_until
 
 USER = {"user_id": "user_123"}
 QUESTION = "帮我查一下订单 ABC-20240520-001 到哪里了"
@@ -58,7 +57,9 @@ def model() -> Iterator[ModelServer]:
 
 
 @pytest.fixture(scope="module")
-def steward(tmp_path_factory: pytest.TempPathFactory, module_database_url: str, model: ModelServer) -> Steward:
+def steward(
+    tmp_path_factory: pytest.TempPathFactory, module_database_url: str, model: ModelServer
+) -> Steward:
     folder = tmp_path_factory.mktemp("server")
     return Steward(folder, database_url=module_database_url, steward_local_router="off", **model.settings())
 
@@ -88,7 +89,9 @@ async def test_a_turn_streams_in_every_mode_and_the_router_never_in_messages(cli
         events.setdefault(part.event, []).append(part.data)
     assert "error" not in events
     nodes = [node for update in events["updates"] for node in update]
-    assert {"begin_turn", "route", "recall_memory", "call_model", "execute_tools", "write_memory"} <= set(nodes)
+    assert {"begin_turn", "route", "recall_memory", "call_model", "execute_tools", "write_memory"} <= set(
+        nodes
+    )
     assert events["values"][-1]["answer"] == ANSWER
     assert {event["phase"] for event in events["custom"]} == {"started", "finished"}
     spoken = [message for message, _ in events["messages"] if message["type"] in ("ai", "AIMessageChunk")]
@@ -126,7 +129,12 @@ async def test_the_schemas_name_what_studio_edits(client: LangGraphClient) -> No
 
 async def test_an_approval_is_listed_and_settled_by_resuming(client: LangGraphClient, server: Server) -> None:
     thread_id = (await client.threads.create())["thread_id"]
-    state = await client.runs.wait(thread_id, "steward", input=ask("订单 GHI-20240512-003 的杯子碎了，我要退货，电话 13800138123"), context=USER)
+    state = await client.runs.wait(
+        thread_id,
+        "steward",
+        input=ask("订单 GHI-20240512-003 的杯子碎了，我要退货，电话 13800138123"),
+        context=USER,
+    )
     assert state["__interrupt__"][0]["value"]["action_requests"][0]["name"] == "aftersale_create"
     async with httpx.AsyncClient(base_url=server.url) as http:
         listed = (await http.get("/approvals")).json()["approvals"]
@@ -141,7 +149,9 @@ async def test_an_approval_is_listed_and_settled_by_resuming(client: LangGraphCl
             context={**USER, "role": "staff"},
         )
         assert resumed["answer"] == ANSWER
-        assert thread_id not in [one["thread_id"] for one in (await http.get("/approvals")).json()["approvals"]]
+        assert thread_id not in [
+            one["thread_id"] for one in (await http.get("/approvals")).json()["approvals"]
+        ]
 
 
 async def test_a_thread_begun_on_the_command_line_goes_on_on_the_server(
@@ -162,7 +172,9 @@ async def test_memories_can_be_corrected_exported_and_forgotten(server: Server) 
     user = "a/b 用户😀@example.com%"
     path = f"/users/{httpx.URL(path='/' + user).raw_path.decode()[1:].replace('/', '%2F')}"
     async with httpx.AsyncClient(base_url=server.url) as http:
-        put = await http.put(f"{path}/memories/delivery_day", json={"content": "周六送货", "type": "preference"})
+        put = await http.put(
+            f"{path}/memories/delivery_day", json={"content": "周六送货", "type": "preference"}
+        )
         assert put.status_code == 200, put.text
         listed = (await http.get(f"{path}/memories")).json()["memories"]
         assert [(memory["key"], memory["content"]) for memory in listed] == [("delivery_day", "周六送货")]
@@ -222,9 +234,7 @@ async def test_a_killed_server_goes_on_with_the_same_thread(
     thread_id = (await client.threads.create())["thread_id"]
     await client.runs.wait(thread_id, "steward", input=ask(QUESTION), context=USER)
     await client.runs.create(thread_id, "steward", input=ask("a slow one"), context=USER)
-    until = time.monotonic() + 30
-    while not _asked(model, "a slow one") and time.monotonic() < until:
-        await asyncio.sleep(0.1)
+    await asyncio.to_thread(wait_until, lambda: _asked(model, "a slow one"))
     await asyncio.to_thread(server.stop, signal.SIGKILL)
     await asyncio.to_thread(server.start)
     again = get_client(url=server.url)

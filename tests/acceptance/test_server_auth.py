@@ -23,7 +23,7 @@ from tests.support.model_replies import (
     tool_call,
 )
 from tests.support.model_server import ModelServer, role_of
-from tests.support.processes import Server, Steward
+from tests.support.processes import Server, Steward, wait_until
 
 KEY = "a-shared-secret-of-at-least-32-bytes"
 RETURN = {"order_id": "GHI-20240512-003", "issue_desc": "杯子碎了，要求退货", "contact": "13800138123"}
@@ -183,9 +183,11 @@ async def test_memories_costs_and_approvals_of_others_are_out_of_reach(server: S
         assert (await http.delete("/users/user_123", headers=theirs)).status_code == 403
         costs = {"thread": thread_id, "user": "user_123"}
         assert (await http.get("/costs", headers=theirs, params=costs)).json()["rows"] == []
-        async with asyncio.timeout(10):
-            while not (await http.get("/costs", headers=mine, params=costs)).json()["rows"]:
-                await asyncio.sleep(0.2)  # a turn that waits is booked a moment later
+        # a turn that waits is booked a moment later
+        await asyncio.to_thread(
+            wait_until,
+            lambda: bool(httpx.get(f"{server.url}/costs", headers=mine, params=costs).json()["rows"]),
+        )
         assert (await http.post(f"/threads/{thread_id}/handback", headers=mine)).status_code == 403
         turn = state["turn"]["id"]
         good = {"rating": "good"}

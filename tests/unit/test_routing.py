@@ -52,3 +52,10 @@ def test_each_intent_on_the_list_gets_its_first_tool_before_any_gets_its_second(
     available = ["order_query", "order_update", "logistics_query", "aftersale_create"]
     offered = offered_tools(["aftersale", "logistics", "order"], BUSINESS, available, 3)
     assert offered == ["aftersale_create", "logistics_query", "order_query"]
+
+
+def test_what_an_intent_offers_beside_its_list_comes_after_it_and_within_the_limit() -> None:
+    available = ["order_query", "order_update", "crm__find", "crm__note"]
+    beside = {"order": ["crm__find", "crm__note"]}
+    offered = offered_tools(["order"], BUSINESS, available, 3, lambda intent: beside.get(intent, ()))
+    assert offered == ["order_query", "order_update", "crm__find"]

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import time
+import warnings
 from itertools import pairwise
 
 import pytest
 import regex
-from bpe_openai import get_encoding
 from hypothesis import example, given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
+
+with warnings.catch_warnings():  # the package reads its data in a way that Python has deprecated
+    warnings.simplefilter("ignore", DeprecationWarning)
+    from bpe_openai import get_encoding
 
 from memory.tokens import Calibration, count, count_messages, cut
 
