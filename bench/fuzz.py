@@ -107,7 +107,9 @@ def business(world: World) -> Business:
 
 
 NAMES = st.one_of(
-    st.sampled_from(["look", "write", "functions.look", 'look" />', "Shop.write", "", "look look", "read_result"]),
+    st.sampled_from(
+        ["look", "write", "functions.look", 'look" />', "Shop.write", "", "look look", "read_result"]
+    ),
     st.text(max_size=80),
 )
 ARGUMENTS = st.one_of(
@@ -120,7 +122,9 @@ IDS = st.one_of(st.sampled_from(["auto", "call_1", "call_2", ""]), st.none())
 CALLS = st.lists(st.builds(Call, NAMES, ARGUMENTS, IDS), max_size=4)
 TEXTS = st.one_of(
     st.none(),
-    st.sampled_from(["", " ", "Done.", '{"name": "look", "arguments": {"x": 1}}', "<tool_call>{", "```json\n{}\n```"]),
+    st.sampled_from(
+        ["", " ", "Done.", '{"name": "look", "arguments": {"x": 1}}', "<tool_call>{", "```json\n{}\n```"]
+    ),
     st.text(st.characters(exclude_categories=["Cs"]), max_size=60),
 )
 REPLIES = st.builds(
