@@ -49,6 +49,7 @@ def _exchange(state: AgentState, run: Run) -> Exchange:
         thread_id=run.thread_id,
         turn_id=turn["id"],
         message_id=turn["message_id"],
+        position=sum(isinstance(message, HumanMessage) for message in state["messages"]),
         customer=_customer_words(state),
         answer=state.get("answer") or "",
         said_at=run.now(),

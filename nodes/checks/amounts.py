@@ -23,7 +23,7 @@ _AMOUNT = re.compile(
     rf"{_BEFORE}\s*(?P<prefixed>{_NUMBER})(?P<scale>\s*万)?"
     rf"|(?<![\w.\-/])(?P<suffixed>{_NUMBER})(?P<scale_before>\s*万)?\s*{_AFTER}"
     rf"|(?P<words>{CHINESE_NUMERAL})(?:元|块钱)"
-    rf"|{_NAMED}(?P<named>{_NUMBER})(?=\s*(?:$|[,.。;!?)(]|[减返免包送]))(?!\.\d)"
+    rf"|{_NAMED}(?P<named>{_NUMBER})(?=\s*(?:$|[,.。;!?)(]|[减返免包送]))(?![.,]\d)"
     r"|(?<![\w.\-/,:])(?P<bare>(?:\d{1,3}(?:,\d{3})+|\d+)\.\d{2})(?!\d|%|[.\-/]\d|\s*(?:kg|km|cm|mm|ml|公斤|千克|厘米|毫米|折|倍|分\b))",
     FLAGS,
 )

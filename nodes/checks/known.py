@@ -24,6 +24,7 @@ _MONEY = re.compile(
 )
 _BARE_NUMBER = re.compile(r"(?<![\w.\-])\d+(?:\.\d+)?(?![\w\-])", re.ASCII)
 _QUANTITY = re.compile(r"quantity|qty|count|pieces|数量|件数", re.IGNORECASE)
+_COMING = re.compile(r"(?:until|till|by|before|next|this|for)\s*$", re.IGNORECASE)
 _MINOR_UNITS = re.compile(r"_(?:cents|fen|minor)$", re.IGNORECASE)
 _SPAN_KEYS: tuple[tuple[re.Pattern[str], Unit], ...] = (
     (re.compile(r"(?:working|business)_days?", re.IGNORECASE), "working day"),
@@ -69,22 +70,17 @@ def known_from_text(texts: Iterable[str], sources: Sources) -> Known:
 
 
 def known_from_user(texts: Iterable[str], sources: Sources) -> Known:
-    """Facts of the customer's own words: a bare number may be an amount, a weekday is the nearest one."""
+    """Facts of the customer's own words: a bare number may be an amount, "until Friday" the coming one."""
     known = known_from_text(texts, sources)
     for text in texts:
         folded = fold(text)
         known.numbers |= {Decimal(digits) for digits in _BARE_NUMBER.findall(folded)}
         for mention in read(folded, sources.today).dates:
-            if mention.value.word:
-                known.days |= _nearest(mention.value.dates, sources.today)
+            coming = [day for day in mention.value.dates if day >= sources.today]
+            meant = not mention.quote.isascii() or _COMING.search(folded[: mention.start])
+            if mention.value.word and coming and meant:
+                known.days.add(min(coming))
     return known
-
-
-def _nearest(days: Iterable[date], today: date) -> set[date]:
-    """The last one before and the next one after."""
-    past = [day for day in days if day < today]
-    coming = [day for day in days if day >= today]
-    return {*([max(past)] if past else []), *([min(coming)] if coming else [])}
 
 
 def known_from_record(record: Record, sources: Sources) -> Known:

@@ -128,6 +128,30 @@ def test_a_fact_of_one_order_is_no_fact_of_another(draft: str, expected: tuple[s
     assert faults(draft, ok([ORDER, OTHER])) == [expected]
 
 
+@pytest.mark.parametrize(
+    ("draft", "kinds"),
+    [
+        ("ZT02 0000013 已签收。", ["state"]),
+        ("ZT02 0000012 已签收。", []),
+        ("两个包裹 ZT020000012 和 ZT020000013 都已发货。", []),
+    ],
+)
+def test_the_state_of_one_parcel_is_not_that_of_another(draft: str, kinds: list[str]) -> None:
+    parcels = [
+        {"tracking_no": "ZT020000012", "status": "delivered"},
+        {"tracking_no": "ZT020000013", "status": "collected"},
+    ]
+    assert [kind for kind, _ in faults(draft, ok({**ORDER, "parcels": parcels}))] == kinds
+
+
+def test_a_range_may_take_its_unit_from_the_span_before_it() -> None:
+    policy = "Alipay in 1 to 3 working days, bank cards in 3 to 7."
+    assert faults("Bank cards take 3 to 7 working days.", documents=[policy]) == []
+    assert faults("Alipay takes 1 to 3 working days, cards 2 to 9.", documents=[policy]) == [
+        ("date", "2 to 9")
+    ]
+
+
 def test_two_orders_can_be_spoken_of_together() -> None:
     draft = "ABC-20240520-001（398.00元）运输中，DEF-20240510-002（129.00元）已签收，合计527.00元。"
     assert faults(draft, ok([ORDER, OTHER])) == []
