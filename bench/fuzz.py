@@ -2,8 +2,8 @@
 
     python -m bench.fuzz --examples 500 [--inputs 200]
 
-After each conversation: the endpoint (strict) has refused nothing, every call has exactly one result, every turn ended in
-a non-empty answer, and no stack trace and no secret reached the customer or the model. Hypothesis shrinks what fails.
+After each conversation: the endpoint (strict) has refused nothing, every call has exactly one result, every
+turn ended in a non-empty answer, and no stack trace and no secret reached the customer or the model. Hypothesis shrinks what fails.
 """
 
 from __future__ import annotations
@@ -107,20 +107,29 @@ def business(world: World) -> Business:
 
 
 NAMES = st.one_of(
-    st.sampled_from(["look", "write", "functions.look", 'look" />', "Shop.write", "", "look look", "read_result"]),
+    st.sampled_from(
+        ["look", "write", "functions.look", 'look" />', "Shop.write", "", "look look", "read_result"]
+    ),
     st.text(max_size=80),
 )
 ARGUMENTS = st.one_of(
     st.none(),
-    st.sampled_from(["", "null", "{}", '{"x": ', '{"x":1}{"x":2}', "[]", '"x"', '{"x": "5"}', '{"x": 1e999}', "{'x': 1}"]),
-    st.dictionaries(st.sampled_from(["x", "text", "y"]), st.one_of(st.integers(), st.text(max_size=20), st.none()), max_size=3),
+    st.sampled_from(["", "null", "{}", '{"x": ', '{"x":1}{"x":2}', "[]", '"x"']),
+    st.sampled_from(['{"x": "5"}', '{"x": 1e999}', "{'x': 1}"]),
+    st.dictionaries(
+        st.sampled_from(["x", "text", "y"]),
+        st.one_of(st.integers(), st.text(max_size=20), st.none()),
+        max_size=3,
+    ),
     st.text(max_size=40),
-)  # fmt: skip
+)
 IDS = st.one_of(st.sampled_from(["auto", "call_1", "call_2", ""]), st.none())
 CALLS = st.lists(st.builds(Call, NAMES, ARGUMENTS, IDS), max_size=4)
 TEXTS = st.one_of(
     st.none(),
-    st.sampled_from(["", " ", "Done.", '{"name": "look", "arguments": {"x": 1}}', "<tool_call>{", "```json\n{}\n```"]),
+    st.sampled_from(
+        ["", " ", "Done.", '{"name": "look", "arguments": {"x": 1}}', "<tool_call>{", "```json\n{}\n```"]
+    ),
     st.text(st.characters(exclude_categories=["Cs"]), max_size=60),
 )
 REPLIES = st.builds(
@@ -133,13 +142,14 @@ REPLIES = st.builds(
 CONVERSATIONS = st.lists(REPLIES, max_size=6)
 RESULTS = st.lists(st.sampled_from(OUTCOMES), max_size=8)
 INPUTS = st.one_of(
-    st.sampled_from(["", " \n\t", "\x00", "\ud800", "a\udfffb", "x" * 1_000_000, "\x1b[31m\x07", "\u202egnihtyna", "👩‍👩‍👧‍👦"]),
+    st.sampled_from(["", " \n\t", "\x00", "\ud800", "a\udfffb", "x" * 1_000_000, "\x1b[31m\x07"]),
+    st.sampled_from(["\u202egnihtyna", "👩‍👩‍👧‍👦"]),
     st.text(max_size=200),
     st.text(st.characters(categories=["Cs", "Cc", "Lo"]), max_size=40),
     st.just([{"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}]),
     st.just([{"type": "text", "text": "hello"}, {"type": "image_url", "image_url": {"url": "x"}}]),
     st.just([]),
-)  # fmt: skip
+)
 
 
 class Fuzz:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +20,8 @@ ran: Counter[str] = Counter()
 
 
 @pytest.fixture(autouse=True)
-def _fresh_count() -> Iterator[None]:
+def _fresh_count() -> None:
     ran.clear()
-    yield
 
 
 def counted(name: str, **options: Any) -> ToolSpec:

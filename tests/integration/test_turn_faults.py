@@ -34,7 +34,9 @@ from tools.spec import ToolReply
 async def test_a_tool_that_raises_keeps_its_siblings_and_the_turn(
     module_database_url: str, tmp_path: Path, server: ModelServer, script: RoleQueues
 ) -> None:
-    script.add("chat", tool_calls(("ok", {"x": 1}), ("bad", {"x": 2}), ("gone", {"x": 3})), Reply("Half of it."))
+    script.add(
+        "chat", tool_calls(("ok", {"x": 1}), ("bad", {"x": 2}), ("gone", {"x": 3})), Reply("Half of it.")
+    )
     tools = [
         tool("ok", returning({"n": 1})),
         tool("bad", raising(RuntimeError("token=sk-abcdefghijklmnopqrstuvwx"))),
@@ -201,9 +203,7 @@ async def test_a_stage_with_a_fault_of_its_own_ends_the_turn_with_an_apology_and
         return await STAGES[stage](state, run)
 
     script.add("chat", Reply("Fine."), Reply("Fine."))
-    values = {
-        "database_url": module_database_url, "steward_home": tmp_path, **QUIET, **server.settings()
-    }
+    values = {"database_url": module_database_url, "steward_home": tmp_path, **QUIET, **server.settings()}
     async with open_agent(
         Settings(_env_file=None, **values), business([]), stages={stage: fails_once}
     ) as agent:
@@ -227,9 +227,7 @@ async def test_a_fault_while_tools_run_leaves_no_call_without_a_result(
         raise ZeroDivisionError
 
     script.add("chat", tool_call("look", {"x": 1}), Reply("Fine."))
-    values = {
-        "database_url": module_database_url, "steward_home": tmp_path, **QUIET, **server.settings()
-    }
+    values = {"database_url": module_database_url, "steward_home": tmp_path, **QUIET, **server.settings()}
     settings = Settings(_env_file=None, **values)
     tools = business([tool("look", returning(1))])
     async with open_agent(settings, tools, stages={"execute_tools": fails}) as agent:
@@ -258,9 +256,7 @@ async def test_a_turn_cancelled_from_outside_leaves_a_thread_that_goes_on(
         return Reply("Let me look into that.")
 
     script.add("chat", tool_call("pay", {"x": 1}), mended)
-    async with talking(
-        module_database_url, tmp_path, server, [tool("pay", endless, effect="write")]
-    ) as talk:
+    async with talking(module_database_url, tmp_path, server, [tool("pay", endless, effect="write")]) as talk:
         turn = asyncio.create_task(talk.say("pay"))
         await begun.wait()
         turn.cancel()
