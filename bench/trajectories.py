@@ -1,14 +1,17 @@
 """Recorded runs through the whole graph: prompt tokens, what a prompt cache leaves of them, values kept.
 
-python -m bench.trajectories DATA [--runs N]
+python -m bench.trajectories DATA [--runs N] [--only SET]
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import logging
 import tempfile
 from pathlib import Path
+
+import structlog
 
 from bench.context.recorded import SETS, Replay, lost_values, read_recordings, recorded_business
 from bench.context.sent import measure
@@ -17,6 +20,12 @@ from tests.support.model_server import ModelServer
 
 MOST_UNCACHED = 0.15
 """Of the recorded prompt tokens."""
+
+
+def quiet() -> None:
+    """The graph's own log lines would bury the figures."""
+    logging.disable(logging.CRITICAL)
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
 
 
 async def run(folder: Path, name: str, limit: int | None, settings: Settings, replay: Replay) -> bool:
@@ -42,10 +51,12 @@ async def run(folder: Path, name: str, limit: int | None, settings: Settings, re
             lost.extend(f"{recording.id} {value}" for value in lost_values(replay, recording))
             if replay.said:
                 unfinished.append(recording.id)
+    folds, replay.folds = replay.folds, 0
     print(
         f"{name}: {len(recordings)} runs, recorded {recorded:,} prompt tokens, sent {sent:,} "
         f"({sent / recorded:.1%}), uncached {uncached:,} ({uncached / recorded:.1%}); "
-        f"values lost: {len(lost)}; runs not replayed to the end: {len(unfinished)}"
+        f"values lost: {len(lost)}; "
+        f"folded {folds} times; runs not replayed to the end: {len(unfinished)}"
     )
     for value in lost[:10]:
         print("  lost:", value)
@@ -59,11 +70,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("data", type=Path, help="folder that holds trajectories/")
     parser.add_argument("--runs", type=int, default=None, help="only the first so many of each set")
+    parser.add_argument("--only", choices=SETS, default=None, help="only this set")
     arguments = parser.parse_args()
+    quiet()
     replay = Replay()
     good = True
     with ModelServer(replay) as server:
-        for name in SETS:
+        for name in [arguments.only] if arguments.only else SETS:
             with tempfile.TemporaryDirectory() as home:
                 settings = Settings(
                     steward_home=Path(home),

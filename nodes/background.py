@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from nodes.business import Business
@@ -12,6 +12,9 @@ from nodes.state import RecalledMemory, Route, SessionView
 GENERAL = "general"
 MOST_MEMORIES = 5
 """Injected in a turn."""
+MOST_CHARACTERS = 4000
+"""Of a summary, and of all key facts together: a session that never ends has no end of facts."""
+FACTS = "Facts from this conversation:"
 _MARK = re.compile(r"</?(background|conversation_summary|customer_message|notice)\b[^>]*>", re.IGNORECASE)
 
 
@@ -24,14 +27,9 @@ def summary_block(session: SessionView | None) -> str:
     """Rolling summary and key facts of this thread; empty where there are none."""
     if not session:
         return ""
-    lines = [f"- {data(name)}: {data(value)}" for name, value in sorted(session["key_facts"].items())]
-    parts = [data(session["summary"])] if session["summary"] else []
-    if lines:
-        parts.append("Facts from this conversation:\n" + "\n".join(lines))
-    if not parts:
-        return ""
-    body = "\n".join(parts)
-    return f"<conversation_summary>\n{body}\n</conversation_summary>"
+    parts = [data(session["summary"])[:MOST_CHARACTERS]] if session["summary"] else []
+    parts.extend(_listed(FACTS, _facts(session), ()))
+    return f"<conversation_summary>\n{chr(10).join(parts)}\n</conversation_summary>" if parts else ""
 
 
 def background_block(
@@ -41,26 +39,54 @@ def background_block(
     session: SessionView | None,
     now: datetime,
     extra: Sequence[str] = (),
+    *,
+    known: str = "",
 ) -> str:
-    """What the turn is about, how such requests are served, and what is known of the customer. Fixed for a turn."""
+    """What the turn is about, how such requests are served, and what is known of the customer. Fixed for a turn.
+
+    `known` is what the blocks before it say that are still sent: instructions, facts and memories that stand there
+    are not said again.
+    """
+    there = frozenset(known.splitlines())
+    intents = [business.intent(intent["name"]) for intent in route["intents"]] if route else []
     lines = [f"Now: {now:%Y-%m-%d %H:%M %Z}."]
-    names = [intent["name"] for intent in route["intents"]] if route else []
-    intents = [business.intent(name) for name in names]
     if intents:
-        task = "; also: ".join(intent.label_in("en") for intent in intents)
-        lines.append(f"The current task is: {task}.")
-        lines.extend(intent.instructions.strip() for intent in intents if intent.instructions)
+        lines.append(f"The current task is: {'; also: '.join(intent.label_in('en') for intent in intents)}.")
+        texts = [intent.instructions.strip() for intent in intents]
+        lines.extend(text for text in texts if text and text not in known)
     lines.extend(extra)
-    if recalled:
-        lines.append("Remembered about this customer:")
-        lines.extend(f"- {data(memory['content'])}" for memory in recalled)
-    if session and session["customer"]:
-        lines.append(f"In short: {data(session['customer'])}")
-    if session and session["snapshots"]:
-        lines.append("From earlier conversations:")
-        lines.extend(f"- {data(snapshot)}" for snapshot in session["snapshots"])
+    lines.extend(_listed(FACTS, _facts(session), there))
+    lines.extend(_listed("Remembered about this customer:", [_item(m["content"]) for m in recalled], there))
+    if session and session["customer"] and (short := f"In short: {data(session['customer'])}") not in known:
+        lines.append(short)
+    snapshots = [_item(snapshot) for snapshot in session["snapshots"]] if session else []
+    lines.extend(_listed("From earlier conversations:", snapshots, there))
     body = "\n".join(lines)
     return f"<background>\n{body}\n</background>"
+
+
+def _facts(session: SessionView | None) -> list[str]:
+    """A line each, by name; where there are too many, the longest are left out."""
+    facts = sorted(session["key_facts"].items()) if session else []
+    lines = [_item(f"{data(name)}: {data(value)}") for name, value in facts]
+    kept: set[str] = set()
+    room = MOST_CHARACTERS
+    for line in sorted(lines, key=len):
+        room -= len(line)
+        if room < 0:
+            break
+        kept.add(line)
+    return [line for line in lines if line in kept]
+
+
+def _item(text: str) -> str:
+    """One line of a list, so that it can be found again."""
+    return f"- {' '.join(data(text).split())}"
+
+
+def _listed(title: str, items: Sequence[str], there: Collection[str]) -> list[str]:
+    new = [item for item in items if item not in there]
+    return [title, *new] if new else []
 
 
 def fitting(recalled: Sequence[RecalledMemory], route: Route, business: Business) -> list[RecalledMemory]:

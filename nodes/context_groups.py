@@ -22,6 +22,10 @@ LOST_RESULT = json.dumps(
 )
 
 
+BLOCK = "background"
+"""Key of the customer's message under which the block that was sent before it is kept."""
+
+
 @dataclass(frozen=True)
 class TurnGroup:
     """One customer message with all that answered it."""
@@ -31,6 +35,33 @@ class TurnGroup:
     @property
     def first_id(self) -> str | None:
         return self.messages[0].id
+
+    @property
+    def block(self) -> str:
+        """The background that was sent with this turn; empty where there was none."""
+        return block_of(self.messages[0]) if self.messages else ""
+
+    def has(self, id: str | None) -> bool:
+        return any(message.id == id for message in self.messages)
+
+
+def block_of(message: AnyMessage) -> str:
+    """The block of data that is sent before a customer's message."""
+    block = message.additional_kwargs.get(BLOCK)
+    return block if isinstance(message, HumanMessage) and isinstance(block, str) else ""
+
+
+def with_block(message: HumanMessage, block: str) -> HumanMessage:
+    """The message with the block that is sent before it from now on."""
+    return message.model_copy(update={"additional_kwargs": {**message.additional_kwargs, BLOCK: block}})
+
+
+def since(groups: Sequence[TurnGroup], id: str | None) -> list[TurnGroup]:
+    """The turns from the one that holds the message on; all of them where none does."""
+    for index, group in enumerate(groups):
+        if id is not None and group.has(id):
+            return list(groups[index:])
+    return list(groups)
 
 
 def call_ids(message: AIMessage) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, ToolMessage
 
-from nodes.context_groups import turn_groups
+from nodes.context_groups import since, turn_groups
 from nodes.context_plan import OVERHEAD
 from nodes.state import ContextPlan
 
@@ -18,21 +18,14 @@ Cut = Callable[[str, int], str]
 def render_context(
     plan: ContextPlan, system: str, messages: Sequence[AnyMessage], cut: Cut
 ) -> list[AnyMessage]:
-    """Messages for the model: system, then whole turns; summary before the first, background before the last."""
-    groups = turn_groups(messages)
-    start = next(
-        (i for i, g in enumerate(groups) if any(m.id == plan["first_message_id"] for m in g.messages)), 0
-    )
-    groups = groups[start:]
+    """Messages for the model: system, then whole turns, each with its background; the summary before the first."""
+    groups = since(turn_groups(messages), plan["first_message_id"])
     rendered: list[AnyMessage] = [SystemMessage(system)]
     for index, group in enumerate(groups):
-        blocks = []
-        if index == 0 and plan["summary"]:
-            blocks.append(plan["summary"])
-        if index == len(groups) - 1 and plan["background"]:
-            blocks.append(plan["background"])
+        latest = index == len(groups) - 1
+        blocks = [plan["summary"] if index == 0 else "", plan["background"] if latest else group.block]
         turn = [_plain(_shortened(message, plan, cut)) for message in group.messages]
-        rendered.extend(_led_by(turn, blocks))
+        rendered.extend(_led_by(turn, [block for block in blocks if block]))
     if plan["notice"]:
         rendered.append(HumanMessage(plan["notice"]))
     return rendered

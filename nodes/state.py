@@ -107,6 +107,19 @@ class SessionView(TypedDict):
     """What is known of this user in a few words."""
 
 
+class SentContext(TypedDict):
+    """What the next model call repeats to the letter, so that the provider's prompt cache hits."""
+
+    start: str | None
+    """Id of the message where history begins."""
+    summary: str
+    """Block before history, as it stood when history last began anew."""
+    folded_until: str | None
+    """What the summary covered then."""
+    shortened: dict[str, int]
+    """Messages that were cut, with the tokens they were cut to."""
+
+
 class ContextPlan(TypedDict):
     """What the next model call sees. Small: it names messages, `nodes.context_render` writes them out."""
 
@@ -115,7 +128,8 @@ class ContextPlan(TypedDict):
     shortened: dict[str, int]
     """Messages too long for the budget, with the tokens they are cut to."""
     background: str
-    """Block before the user's latest message: the route's background and what was recalled."""
+    """Block before the user's latest message: the route's background and what was recalled, less what an earlier
+    block that is still sent says already."""
     summary: str
     tools: list[str]
     tokens: dict[str, int]
@@ -123,7 +137,7 @@ class ContextPlan(TypedDict):
     cut: list[str]
     """What was left out, in words."""
     earlier: dict[str, int]
-    """Earlier turns: their `tokens`, and the `limit` at which the oldest are left out."""
+    """Earlier turns: their `tokens`, and the `limit` above which the oldest are left out."""
     budget: int
     tight: bool
     """Assembled again after the provider reported an overflow."""
@@ -191,8 +205,9 @@ class AgentState(TypedDict, total=False):
     session: SessionView
     clarification: Clarification | None
     last_route: list[str]
-    history_start: str | None
-    """Oldest message that was sent at the last model call."""
+    closed: str | None
+    """Id of the customer's message whose turn was the last to come to its end."""
+    sent: SentContext | None
     handoff: Handoff | None
     approvals: list[ApprovalRequest]
     decisions: dict[str, Decision]
@@ -207,6 +222,8 @@ class AgentState(TypedDict, total=False):
     review: Review | None
     answer: str | None
     stopped_because: StopReason | None
+    fault: str | None
+    """Id, in the log, of an unexpected error that ended the turn."""
     usage: Usage
 
 
@@ -222,5 +239,6 @@ def fresh_turn() -> AgentState:
         "review": None,
         "answer": None,
         "stopped_because": None,
+        "fault": None,
         "usage": {"by_class": {}, "by_role": {}},
     }

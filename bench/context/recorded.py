@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from bench.context.summariser import copy_of_facts
 from nodes.business import Business, Intent
-from tests.support.model_replies import Call, Reply, Request
+from tests.support.model_replies import Call, Reply, Request, compactor_reply, summariser_reply
+from tests.support.model_server import role_of
 from tools.declare import from_json_schema
 from tools.errors import BusinessError
 from tools.spec import Arguments, ToolContext
@@ -56,24 +58,43 @@ class Replay:
     """Plays the model and the tools of one recording."""
 
     said: deque[Message] = field(default_factory=deque)
-    returned: deque[str] = field(default_factory=deque)
+    returned: dict[str, str] = field(default_factory=dict)
+    """Results by call id."""
     requests: list[Request] = field(default_factory=list)
-    calls: list[tuple[Request, Message]] = field(default_factory=list)
+    """Of the chat role, one for each recorded answer."""
+    folds: int = 0
 
     def load(self, recording: Recording) -> None:
-        self.said = deque(m for m in recording.messages if m["role"] == "assistant")
-        self.returned = deque(m["content"] for m in recording.messages if m["role"] == "tool")
-        self.requests, self.calls = [], []
+        """Begin a recording. Its call ids repeat, so each call gets one of its own."""
+        self.said, self.returned, self.requests = deque(), {}, []
+        waiting: deque[str] = deque()
+        for position, message in enumerate(recording.messages):
+            if message["role"] == "tool":
+                self.returned[waiting.popleft()] = message["content"]
+            elif message["role"] == "assistant":
+                calls = [
+                    {**call, "id": f"call-{position}-{n}"}
+                    for n, call in enumerate(message.get("tool_calls") or [])
+                ]
+                waiting.extend(call["id"] for call in calls)
+                self.said.append({**message, "tool_calls": calls})
 
     def __call__(self, request: Request) -> Reply:
+        role = role_of(request)
+        if role == "summariser":
+            self.folds += 1
+            return summariser_reply(request, copy_of_facts(request))
+        if role == "compactor":
+            return compactor_reply(request, {})  # no digest, so that the engine reduces by its own rules
+        if not self.said:
+            return Reply(text="Goodbye.")  # the recording ends before the model could answer the last results
         self.requests.append(request)
         message = self.said.popleft()
-        self.calls.append((request, message))
-        calls = [Call(call["name"], call["arguments"]) for call in message.get("tool_calls") or []]
+        calls = [Call(call["name"], call["arguments"], call["id"]) for call in message["tool_calls"]]
         return Reply(text=message.get("content"), calls=tuple(calls))
 
     async def tool(self, args: Arguments, context: ToolContext) -> Any:
-        text = self.returned.popleft()
+        text = self.returned[context.call_id]
         if text.startswith("Error"):
             raise BusinessError(text)
         try:
@@ -115,7 +136,7 @@ def lost_values(replay: Replay, recording: Recording) -> list[str]:
     """Argument values that the model once took from a tool result and that its context no longer held."""
     lost: list[str] = []
     results: list[str] = []
-    asked = iter(replay.calls)
+    asked = iter(replay.requests)
     spoken = ""
     for message in recording.messages:
         if message["role"] == "tool":
@@ -123,7 +144,7 @@ def lost_values(replay: Replay, recording: Recording) -> list[str]:
         elif message["role"] == "user":
             spoken += message["content"]
         else:
-            request, _ = next(asked, (None, None))
+            request = next(asked, None)
             if request is not None:
                 lost.extend(_missing(message, request, "\n".join(results), spoken))
     return lost

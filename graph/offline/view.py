@@ -12,6 +12,9 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 
 _BLOCK = re.compile(r"<(?P<name>[a-z_]+)>\n?(?P<body>.*?)\n?</(?P=name)>", re.DOTALL)
 
+_OF_ITS_TURN = ("Now: ", "The current task is: ")
+"""Lines of a background that say nothing of later turns."""
+
 
 @dataclass(frozen=True)
 class ToolResult:
@@ -85,11 +88,13 @@ def read_messages(messages: Sequence[BaseMessage], tools: Sequence[str]) -> Chat
     after = messages[last + 1 :] if last is not None else []
     history = [said for message in before for said in _said(message)]
     summary = "\n".join(
-        match["body"]
+        line
         for message in before
         if isinstance(message, HumanMessage)
         for match in _BLOCK.finditer(message.text)
         if match["name"] != "customer_message"
+        for line in match["body"].splitlines()
+        if not line.startswith(_OF_ITS_TURN)
     )
     return ChatView(
         words=words,

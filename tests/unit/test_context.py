@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
 from nodes.context_groups import turn_groups
-from nodes.context_plan import OVERHEAD, STUB_TOKENS, Parts, message_text, plan_context
+from nodes.context_plan import OVERHEAD, Parts, message_text, plan_context
 from nodes.context_render import render_context
+from nodes.shortening import STUB_TOKENS
 from nodes.state import ContextPlan
 from tests.support.histories import histories
 from tests.support.protocol import check_protocol
