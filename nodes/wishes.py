@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 SURE = 0.85
 """Probability from which the classifier decides alone; set on labelled data, see docs/benchmarks/routing.md."""
-OTHER = 0.8
+OTHER = 0.6
 """Probability from which a clause may well carry a wish of its own, so that the whole is not decided alone."""
 
 Ranking = Sequence[tuple[str, float]]

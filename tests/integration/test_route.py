@@ -253,6 +253,14 @@ async def test_a_model_that_is_surely_wrong_is_doubted_where_the_classifier_disa
 ) -> None:
     script.add("router", routed(("consult", 0.95)))
     async with opened(steward_local_router="on") as thread:
-        await thread.say("取消昨天那单，还有你们把我的包裹送到哪个地方去了呀")
+        await thread.say("取消订单退钱还是等快递送到再说")
     assert thread.state["clarification"] is not None
-    assert thread.state["clarification"]["intents"][0] != "chat"
+    assert "order" in thread.state["clarification"]["intents"]
+
+
+async def test_two_wishes_that_are_each_clear_need_no_router(opened: Opening, server: ModelServer) -> None:
+    async with opened(steward_local_router="on") as thread:
+        await thread.say("取消昨天那单，还有你们把我的包裹送到哪个地方去了呀")
+    assert (thread.intents, thread.sources) == (["order", "logistics"], {"local"})
+    assert {"order_update", "logistics_query"} <= set(thread.state["route"]["tools"])
+    assert not server.requests_of("router")
