@@ -2,9 +2,9 @@
 
     python -m bench.fuzz --examples 500 [--inputs 200]
 
-After each conversation: the endpoint (strict) has refused nothing, every call has exactly one result, every
-turn ended in a non-empty answer, and no stack trace and no secret reached the customer or the model.
-Hypothesis shrinks what fails.
+After each conversation: the endpoint (strict) has refused nothing, every call has exactly one result, every turn
+ended in a non-empty answer, and no stack trace and no secret reached the customer or the model. Hypothesis shrinks
+what fails.
 """
 
 from __future__ import annotations
