@@ -61,7 +61,9 @@ class Chain:
             return Reply(text="Both notes are on the order.")
         name, args = STEPS[done](self)
         seen = json.dumps(request["messages"], ensure_ascii=False)
-        self.lost.extend(f"{name}: {value}" for key, value in args.items() if key in USED and value not in seen)
+        self.lost.extend(
+            f"{name}: {value}" for key, value in args.items() if key in USED and value not in seen
+        )
         return tool_call(name, args)
 
 
@@ -98,7 +100,10 @@ STEPS: tuple[Step, ...] = (
 def with_everything(request: Request, whole: Mapping[str, Any], schemas: list[dict[str, Any]]) -> Request:
     """The same request with whole results and every tool on offer."""
     messages = [
-        {**message, "content": json.dumps(clean_json(whole[message["tool_call_id"]]).value, ensure_ascii=False)}
+        {
+            **message,
+            "content": json.dumps(clean_json(whole[message["tool_call_id"]]).value, ensure_ascii=False),
+        }
         if message["role"] == "tool"
         else message
         for message in request["messages"]
