@@ -22,11 +22,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from graph.shop.business import SHOP
 from memory.embeddings import LocalEmbedder
 from nodes.ask_router import weigh
-from nodes.classifier import LocalRoute, LocalRouter
+from nodes.classifier import LocalRoute, LocalRouter, labelled_examples
 from nodes.classifier_store import ClassifierStore
 from nodes.linear_model import fit
 from nodes.routing import lead_by_priority
@@ -100,7 +101,7 @@ def chinese(name: str) -> list[Utterance]:
     ]
 
 
-def _rows(path: Path) -> Iterable[dict[str, object]] | list[dict]:  # type: ignore[type-arg]
+def _rows(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
@@ -256,11 +257,7 @@ def measure_clarification(routed: Sequence[Routed]) -> bool:
 async def measure_speed(embedder: LocalEmbedder) -> None:
     """Print what a first process, a second one, and each message pay."""
     await embedder.embed(["warm"])
-    examples = [
-        (without_identifiers(text), label)
-        for label, intent in enumerate(SHOP.intents)
-        for text in intent.examples
-    ]
+    examples = labelled_examples(SHOP)
     texts, labels = [text for text, _ in examples], [label for _, label in examples]
     began = time.perf_counter()
     vectors = await LocalEmbedder().embed(texts)
@@ -276,19 +273,27 @@ async def measure_speed(embedder: LocalEmbedder) -> None:
         began = time.perf_counter()
         await LocalRouter(SHOP, embedder, ClassifierStore(Path(folder))).train()
         second = time.perf_counter() - began
-        size = sum(file.stat().st_size for file in Path(folder).iterdir())
+        size = await asyncio.to_thread(_bytes_in, Path(folder))
     print(f"\nspeed: {len(texts)} examples")
     print(f"  embedding them {embedding:.2f} s (first process, with loading the model)")
-    print(f"  fit {1000 * min(walls):.0f} ms at best of five, {1000 * min(processor):.0f} ms of processor time")
+    print(
+        f"  fit {1000 * min(walls):.0f} ms at best of five, {1000 * min(processor):.0f} ms of processor time"
+    )
     print(f"  second process: ready after {1000 * second:.0f} ms, {size / 1024:.0f} kB on disk")
+
+
+def _bytes_in(folder: Path) -> int:
+    return sum(file.stat().st_size for file in folder.iterdir())
 
 
 async def run(arguments: argparse.Namespace) -> bool:
     embedder = LocalEmbedder()
-    wanted = [arguments.only] if arguments.only else ["en_dev", "tuning", "held_back", "clarification", "speed"]
+    wanted = (
+        [arguments.only] if arguments.only else ["en_dev", "tuning", "held_back", "clarification", "speed"]
+    )
     met = True
     with tempfile.TemporaryDirectory() as folder:
-        router = LocalRouter(SHOP, embedder, ClassifierStore(Path(folder)))
+        router = LocalRouter(SHOP, embedder, ClassifierStore(Path(folder), SHOP.classifiers))
         routed: list[Routed] = []
         if {"en_dev", "clarification"} & set(wanted):
             routed = await route_all(router, embedder, english(arguments.data))
@@ -302,7 +307,7 @@ async def run(arguments: argparse.Namespace) -> bool:
                 met = met and figures["strict"] >= 0.85
                 if arguments.thresholds:
                     measure_thresholds(held)
-        if arguments.thresholds:
+        if arguments.thresholds and routed:
             measure_thresholds(routed)
         if "clarification" in wanted:
             met = measure_clarification(routed) and met

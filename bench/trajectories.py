@@ -1,6 +1,6 @@
 """Recorded runs through the whole graph: prompt tokens, what a prompt cache leaves of them, values kept.
 
-python -m bench.trajectories DATA [--runs N]
+python -m bench.trajectories DATA [--runs N] [--only SET]
 """
 
 from __future__ import annotations
@@ -70,12 +70,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("data", type=Path, help="folder that holds trajectories/")
     parser.add_argument("--runs", type=int, default=None, help="only the first so many of each set")
+    parser.add_argument("--only", choices=SETS, default=None, help="only this set")
     arguments = parser.parse_args()
     quiet()
     replay = Replay()
     good = True
     with ModelServer(replay) as server:
-        for name in SETS:
+        for name in [arguments.only] if arguments.only else SETS:
             with tempfile.TemporaryDirectory() as home:
                 settings = Settings(
                     steward_home=Path(home),

@@ -112,7 +112,7 @@ def make_services(settings: Settings, business: Business, database: Database) ->
     state = BusinessState(database, embedder)
     engine = ToolEngine(registry, database, settings, state, compactor, knowledge)
     local = settings.steward_local_router == "on" and settings.steward_routing == "on"
-    trained = ClassifierStore(settings.steward_home / "classifiers")
+    trained = ClassifierStore(settings.steward_home / "classifiers", business.classifiers)
     return Services(
         settings=settings,
         business=business,

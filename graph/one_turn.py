@@ -10,11 +10,13 @@ from langchain_core.messages import convert_to_messages
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.constants import START
+from langgraph.types import Command
 
 from memory.errors import InvalidInput
 from memory.leases import ThreadLeases
 from nodes.context import AgentContext
 from nodes.settings import NodeSettings
+from tools.approval import read_decisions
 
 if TYPE_CHECKING:
     from graph.open import CompiledGraph
@@ -39,7 +41,7 @@ class OneTurnGraph:
         """One turn; the final state. Raises ThreadBusy where the thread does not come free."""
         async with self._turn(config):
             config = _naming_the_user(config, kwargs.get("context"))
-            input = await self._with_what_was_announced(input, config)
+            input = await self._checked(input, config, kwargs.get("context"))
             state: dict[str, Any] = await self._graph.ainvoke(input, config, **kwargs)
             return state
 
@@ -47,9 +49,22 @@ class OneTurnGraph:
         """One turn as a stream of events. Raises ThreadBusy where the thread does not come free."""
         async with self._turn(config):
             config = _naming_the_user(config, kwargs.get("context"))
-            input = await self._with_what_was_announced(input, config)
+            input = await self._checked(input, config, kwargs.get("context"))
             async for event in self._graph.astream(input, config, **kwargs):
                 yield event
+
+    async def _checked(self, input: Any, config: RunnableConfig, context: AgentContext | None) -> Any:
+        """The input as the graph may have it. Raises InvalidInput for decisions that cannot be read."""
+        if not isinstance(input, Command):
+            return await self._with_what_was_announced(input, config)
+        snapshot = await self._graph.aget_state(config)
+        requests, answer = snapshot.values.get("approvals") or [], input.resume
+        interrupts = {interrupt.id for interrupt in snapshot.interrupts}
+        if requests and interrupts and answer is not None:
+            by_interrupt = isinstance(answer, Mapping) and interrupts >= set(answer)
+            for value in answer.values() if by_interrupt else [answer]:
+                read_decisions(value, requests, by=(context or AgentContext()).role)
+        return input
 
     async def _with_what_was_announced(self, input: Any, config: RunnableConfig) -> Any:
         """The input, led by messages of an earlier one whose run died before its first step.

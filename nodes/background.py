@@ -12,6 +12,8 @@ from nodes.state import RecalledMemory, Route, SessionView
 GENERAL = "general"
 MOST_MEMORIES = 5
 """Injected in a turn."""
+MOST_CHARACTERS = 4000
+"""Of a summary, and of all key facts together: a session that never ends has no end of facts."""
 FACTS = "Facts from this conversation:"
 _MARK = re.compile(r"</?(background|conversation_summary|customer_message|notice)\b[^>]*>", re.IGNORECASE)
 
@@ -25,7 +27,7 @@ def summary_block(session: SessionView | None) -> str:
     """Rolling summary and key facts of this thread; empty where there are none."""
     if not session:
         return ""
-    parts = [data(session["summary"])] if session["summary"] else []
+    parts = [data(session["summary"])[:MOST_CHARACTERS]] if session["summary"] else []
     parts.extend(_listed(FACTS, _facts(session), ()))
     return f"<conversation_summary>\n{chr(10).join(parts)}\n</conversation_summary>" if parts else ""
 
@@ -64,8 +66,17 @@ def background_block(
 
 
 def _facts(session: SessionView | None) -> list[str]:
+    """A line each, by name; where there are too many, the longest are left out."""
     facts = sorted(session["key_facts"].items()) if session else []
-    return [_item(f"{data(name)}: {data(value)}") for name, value in facts]
+    lines = [_item(f"{data(name)}: {data(value)}") for name, value in facts]
+    kept: set[str] = set()
+    room = MOST_CHARACTERS
+    for line in sorted(lines, key=len):
+        room -= len(line)
+        if room < 0:
+            break
+        kept.add(line)
+    return [line for line in lines if line in kept]
 
 
 def _item(text: str) -> str:

@@ -11,6 +11,7 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMes
 from memory.clean import clean_text
 from memory.errors import InvalidInput
 from memory.extraction import Exchange
+from nodes.allowance import allowance_used_up
 from nodes.closing import unclosed_turns
 from nodes.context_groups import call_ids, open_calls
 from nodes.messages import new_id
@@ -41,7 +42,10 @@ async def begin_turn(state: AgentState, run: Run) -> AgentState:
     await _remember_unclosed(state, turn, run)
     update["approvals"] = [request for request in waiting if request["by"] == "staff"]
     update["decisions"] = {}
-    if reply := _unservable(message, text, whole, turn["locale"]):
+    reply = _unservable(message, text, whole, turn["locale"])
+    if reply is None and await allowance_used_up(run):
+        reply = say("out_of_budget", turn["locale"])
+    if reply:
         changes.append(AIMessage(reply, id=new_id("answer")))
         update["answer"] = reply
     update["messages"] = changes

@@ -75,11 +75,7 @@ class LocalRouter:
         return await asyncio.shield(self._trained)
 
     async def _load_or_train(self) -> LinearModel:
-        examples = [
-            (without_identifiers(text), label)
-            for label, intent in enumerate(self._business.intents)
-            for text in intent.examples
-        ]
+        examples = labelled_examples(self._business)
         key = await asyncio.to_thread(key_of, self._embedder.name, self._names, examples)
         stored = await asyncio.to_thread(self._store.load, key)
         if stored is not None:
@@ -89,6 +85,15 @@ class LocalRouter:
         model = await asyncio.to_thread(fit, texts, vectors, labels, len(self._names))
         await asyncio.to_thread(self._store.save, key, model)
         return model
+
+
+def labelled_examples(business: Business) -> list[tuple[str, int]]:
+    """Every example as the classifier sees it, with the position of its intent."""
+    return [
+        (without_identifiers(text), label)
+        for label, intent in enumerate(business.intents)
+        for text in intent.examples
+    ]
 
 
 def can_be_trained(business: Business) -> bool:

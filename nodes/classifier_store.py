@@ -26,29 +26,18 @@ KEPT = 8
 
 
 class ClassifierStore:
-    """A folder of trained classifiers. Every method blocks: call it in a thread."""
+    """A folder of trained classifiers, and one that came with the business. Blocks: call it in a thread."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, shipped: Path | None = None, *, kept: int = KEPT) -> None:
         self._folder = folder
+        self._shipped = shipped
+        self._kept = kept
 
     def load(self, key: str) -> LinearModel | None:
         """The model of that key; None where there is none that can be read."""
-        try:
-            with np.load(self._file(key), allow_pickle=False) as stored:
-                grams = stored["vocabulary"].tobytes().decode("utf-8").split("\n")
-                model = LinearModel(
-                    vocabulary={gram: index for index, gram in enumerate(grams)},
-                    rarity=stored["rarity"],
-                    piece_weights=stored["piece_weights"],
-                    vector_weights=stored["vector_weights"],
-                    mean=stored["mean"],
-                )
-        except FileNotFoundError:
-            return None
-        except Exception as error:  # a damaged file fails in many ways, none of which matters
-            log.info("stored classifier not readable; training anew", error=type(error).__name__)
-            return None
-        return model if len(model.vocabulary) == len(model.rarity) == len(model.piece_weights) else None
+        folders = [self._shipped, self._folder] if self._shipped else [self._folder]
+        models = (_read(folder / f"{key}.npz") for folder in folders)
+        return next((model for model in models if model is not None), None)
 
     def save(self, key: str, model: LinearModel) -> None:
         """Keep a model. A reader never finds half a file; a folder that cannot be written is only logged."""
@@ -75,7 +64,7 @@ class ClassifierStore:
 
     def _forget_oldest(self) -> None:
         files = sorted(self._folder.glob("*.npz"), key=lambda file: file.stat().st_mtime, reverse=True)
-        for file in files[KEPT:]:
+        for file in files[self._kept :]:
             self._remove(file)
 
     def _remove(self, file: Path) -> None:
@@ -91,3 +80,22 @@ def key_of(embedder: str, names: Sequence[str], examples: Sequence[tuple[str, in
     for module in (linear_model, text_features):
         digest.update(Path(str(module.__file__)).read_bytes())
     return digest.hexdigest()[:32]
+
+
+def _read(file: Path) -> LinearModel | None:
+    try:
+        with np.load(file, allow_pickle=False) as stored:
+            grams = stored["vocabulary"].tobytes().decode("utf-8").split("\n")
+            model = LinearModel(
+                vocabulary={gram: index for index, gram in enumerate(grams)},
+                rarity=stored["rarity"],
+                piece_weights=stored["piece_weights"],
+                vector_weights=stored["vector_weights"],
+                mean=stored["mean"],
+            )
+    except FileNotFoundError:
+        return None
+    except Exception as error:  # a damaged file fails in many ways, none of which matters
+        log.info("stored classifier not readable; training anew", error=type(error).__name__)
+        return None
+    return model if len(model.vocabulary) == len(model.rarity) == len(model.piece_weights) else None

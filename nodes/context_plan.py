@@ -16,7 +16,7 @@ from nodes.context_groups import TurnGroup, block_of, since, turn_groups
 from nodes.shortening import STUB_TOKENS, shorten_turn
 from nodes.state import ContextPlan
 
-MOST_HISTORY = 0.75
+MOST_HISTORY = 0.85
 """Of what is left after instructions and memory: the most that earlier turns take."""
 LEAST_HISTORY = 0.35
 """Of the same: what the running turn leaves to them before it is shortened itself."""
@@ -120,7 +120,7 @@ def plan_context(parts: Parts, *, budget: int, count: Count, tight: bool = False
             "history": history - blocks + turn - results,
         },
         "cut": cut,
-        "earlier": {"tokens": history, "limit": int(room * MOST_HISTORY)},
+        "earlier": {"tokens": history, "limit": int(room * MOST_HISTORY), "next": history + turn},
         "budget": budget,
         "tight": tight,
         "notice": "",

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
 from nodes.context_groups import TurnGroup, since, turn_groups
 from nodes.state import ContextPlan
+from tools.essentials import facts_in
 
-FOLD_FROM = 0.6
+FOLD_FROM = 0.9
 """Of the history's limit: from here on the oldest turns are folded, well before the first is left out."""
-FOLD_SHARE = 0.5
+FOLD_SHARE = 0.4
 """Of the earlier turns, by size: folded at a time."""
+MOST_FACTS = 40
+"""Of one tool result, told to the summariser."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +36,7 @@ def fold_due(
 
     It begins after what the summary covers, so that a turn which was left out for want of room is folded too.
     """
-    if plan is None or plan["earlier"]["tokens"] < FOLD_FROM * plan["earlier"]["limit"]:
+    if plan is None or plan["earlier"]["next"] < FOLD_FROM * plan["earlier"]["limit"]:
         return None
     groups = turn_groups(messages)[:-1]
     covered = next((i + 1 for i, group in enumerate(groups) if folded_until and group.has(folded_until)), 0)
@@ -49,18 +53,25 @@ def _oldest(groups: Sequence[TurnGroup], plan: ContextPlan) -> list[TurnGroup]:
     sizes = [sum(len(str(message.text)) for message in group.messages) for group in groups]
     room = sum(sizes[start:]) * FOLD_SHARE
     end = start
-    while end < len(groups) and room > 0:
+    while end < len(groups) and (end == start or room >= sizes[end] / 2):
         room -= sizes[end]
         end += 1
     return list(groups[:end])
 
 
 def _spoken(group: TurnGroup) -> list[tuple[str, str]]:
-    """What was said to one another; results of tools are known to the business and left out."""
+    """What was said to one another, and of each tool result the numbers and codes that a later step may need."""
     lines = []
+    called: dict[str, str] = {}
     for message in group.messages:
         if isinstance(message, HumanMessage):
             lines.append(("customer", str(message.text)))
-        elif isinstance(message, AIMessage) and message.text and not message.tool_calls:
-            lines.append(("agent", str(message.text)))
+        elif isinstance(message, ToolMessage):
+            facts = ", ".join(facts_in(str(message.text))[:MOST_FACTS])
+            lines.append(("tool", f"{called.get(message.tool_call_id, '')}: {facts or 'no figures'}"))
+        elif isinstance(message, AIMessage):
+            for call in message.tool_calls:
+                called[call["id"] or ""] = f"{call['name']} {json.dumps(call['args'], ensure_ascii=False)}"
+            if message.text and not message.tool_calls:
+                lines.append(("agent", str(message.text)))
     return lines

@@ -113,7 +113,8 @@ def _solve(vectors: Matrix, pieces: _Pieces, balance: Matrix, targets: Matrix) -
         solution += step * direction
         residual -= step * image
         before, size = size, _squares(residual)
-        direction = residual + size / np.maximum(before, 1e-12) * direction
+        turn = np.asarray(size / np.maximum(before, 1e-12), dtype=np.float32)
+        direction = residual + turn * direction
     return solution
 
 

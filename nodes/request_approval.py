@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from langchain_core.messages import AIMessage, ToolMessage
 from langgraph.types import interrupt
 
+from memory.errors import InvalidInput
 from nodes.business import Business
 from nodes.execute_tools import settled_copy
 from nodes.routing import make_route
@@ -20,8 +21,7 @@ from tools.calls import Decision
 async def request_approval(state: AgentState, run: Run) -> AgentState:
     """Interrupt with the waiting requests; on resume note each decision and give the turn its time back."""
     waiting = state["approvals"]
-    answer = interrupt(payload(waiting))
-    decisions = read_decisions(answer, waiting, by=run.context.role)
+    decisions = _asked(waiting, run)
     if not decisions:
         return {}
     settled = [request for request in waiting if request["call_id"] in decisions]
@@ -44,6 +44,18 @@ async def request_approval(state: AgentState, run: Run) -> AgentState:
         "review": None,
         "turn": turn,
     }
+
+
+def _asked(waiting: Sequence[ApprovalRequest], run: Run) -> dict[str, Decision]:
+    """What the person decides. An answer that cannot be read is asked for again, with what was wrong: raising would
+    keep it on the thread, where it would be read again and again."""
+    asked = payload(waiting)
+    while True:
+        answer = interrupt(asked)
+        try:
+            return read_decisions(answer, waiting, by=run.context.role)
+        except InvalidInput as error:
+            asked = {**payload(waiting), "error": str(error)}
 
 
 def _reopened(

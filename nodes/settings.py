@@ -53,6 +53,12 @@ class NodeSettings(ToolSettings):
     steward_max_tools: int = Field(default=6, ge=1, description="Tools of the business offered at once.")
     steward_turn_seconds: float = Field(default=120, gt=0)
     steward_turn_tokens: int = Field(default=400_000, ge=1000, description="Token budget of one turn.")
+    steward_day_tokens: int | None = Field(
+        default=None, ge=1, description="Tokens of one user and day; none: no limit."
+    )
+    steward_day_turns: int | None = Field(
+        default=None, ge=1, description="Turns of one user and day; none: no limit."
+    )
     steward_context_tokens: int = Field(default=16_000, ge=1000)
     steward_answer_tokens: int = Field(default=1500, ge=100, description="Room kept for the answer.")
     steward_review_rounds: int = Field(default=2, ge=1, le=3)

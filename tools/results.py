@@ -19,24 +19,17 @@ _FRAME_TOKENS: Final = 90
 """What the part's description and the envelope take beside the part."""
 _SAMPLE_FIELDS: Final = 20
 
-Ref = Annotated[str, Field(description="The `ref` of a result of this conversation.", examples=["3f9c01ab"])]
+Ref = Annotated[str, Field(description="The `ref` that a result gives.")]
 Path = Annotated[
     str,
-    Field(description="Where to read, `orders`, `orders[3].items` or `[].id`; empty for the whole."),
+    Field(description="What to read, such as `orders[3].items` or `[].id`; empty for all."),
 ]
 Where = Annotated[
     str,
-    Field(
-        description="Only list elements that match: `field=value`, or `field~text` for a part of it.",
-        examples=["status=shipped", "name~mug"],
-    ),
+    Field(description="Only list elements that match: `field=value`, or `field~part`."),
 ]
-Offset = Annotated[
-    int, Field(ge=0, description="First element of a list, or character of a text, to return.")
-]
-Limit = Annotated[
-    int, Field(ge=1, le=500, description="Most elements to return; fewer where they are large.")
-]
+Offset = Annotated[int, Field(ge=0, description="First element, or character of a text.")]
+Limit = Annotated[int, Field(ge=1, le=500, description="Most elements; fewer where they are large.")]
 
 
 def read_result_tool(budget: int, count: Count) -> ToolSpec:
@@ -56,9 +49,8 @@ def read_result_tool(budget: int, count: Count) -> ToolSpec:
         offset: Offset = 0,
         limit: Limit = 50,
     ) -> dict[str, JSON]:
-        """Read a part of an earlier tool result that was cut: what `omitted` names is available under `ref`.
-        Use it only when an answer needs a value that was left out. It reads what was stored; for news call the
-        tool itself again."""
+        """Read a part of an earlier result that was cut, only when a value that it left out is needed. It gives
+        what was stored; for news call the tool itself again."""
         stored = await stored_result(context.database, context.user_id, context.thread_id, ref)
         if stored is None:
             raise BusinessError(

@@ -11,7 +11,7 @@ from typing import Any
 
 from bench.context.summariser import copy_of_facts
 from nodes.business import Business, Intent
-from tests.support.model_replies import Call, Reply, Request, failure, summariser_reply
+from tests.support.model_replies import Call, Reply, Request, compactor_reply, summariser_reply
 from tests.support.model_server import role_of
 from tools.declare import from_json_schema
 from tools.errors import BusinessError
@@ -65,22 +65,32 @@ class Replay:
     folds: int = 0
 
     def load(self, recording: Recording) -> None:
-        self.said = deque(m for m in recording.messages if m["role"] == "assistant")
-        self.returned = {m["tool_call_id"]: m["content"] for m in recording.messages if m["role"] == "tool"}
-        self.requests = []
+        """Begin a recording. Its call ids repeat, so each call gets one of its own."""
+        self.said, self.returned, self.requests = deque(), {}, []
+        waiting: deque[str] = deque()
+        for position, message in enumerate(recording.messages):
+            if message["role"] == "tool":
+                self.returned[waiting.popleft()] = message["content"]
+            elif message["role"] == "assistant":
+                calls = [
+                    {**call, "id": f"call-{position}-{n}"}
+                    for n, call in enumerate(message.get("tool_calls") or [])
+                ]
+                waiting.extend(call["id"] for call in calls)
+                self.said.append({**message, "tool_calls": calls})
 
     def __call__(self, request: Request) -> Reply:
         role = role_of(request)
         if role == "summariser":
             self.folds += 1
             return summariser_reply(request, copy_of_facts(request))
-        if role != "chat":
-            return failure(400, "This role was not recorded.")
+        if role == "compactor":
+            return compactor_reply(request, {})  # no digest, so that the engine reduces by its own rules
         if not self.said:
             return Reply(text="Goodbye.")  # the recording ends before the model could answer the last results
         self.requests.append(request)
         message = self.said.popleft()
-        calls = [Call(call["name"], call["arguments"], call["id"]) for call in message.get("tool_calls") or []]
+        calls = [Call(call["name"], call["arguments"], call["id"]) for call in message["tool_calls"]]
         return Reply(text=message.get("content"), calls=tuple(calls))
 
     async def tool(self, args: Arguments, context: ToolContext) -> Any:

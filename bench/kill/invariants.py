@@ -15,7 +15,9 @@ from graph.open import Agent
 from nodes.context_groups import call_ids
 
 EFFECTS = "SELECT tool, item, count(*) AS times FROM proof.effect WHERE thread_id = %s GROUP BY tool, item"
-LEDGER = "SELECT tool, arguments, status, error_kind FROM tool_call WHERE thread_id = %s AND idempotency_key IS NOT NULL"
+LEDGER = (
+    "SELECT tool, arguments, error_kind FROM tool_call WHERE thread_id = %s AND idempotency_key IS NOT NULL"
+)
 TURNS = "SELECT turn_id, count(*) AS times FROM session_turn WHERE thread_id = %s GROUP BY turn_id"
 MEMORIES = "SELECT memory_key FROM user_memory WHERE user_id = %s AND valid_to IS NULL"
 JOBS = "SELECT task_name, status::text FROM procrastinate_jobs WHERE status = 'failed' OR task_name = 'remember_turn'"

@@ -15,6 +15,7 @@ from typing import Self
 import psycopg
 
 from bench.kill.business import BUSINESS
+from bench.kill.busy import at_once
 from bench.kill.case import Case, Kill, make_case
 from bench.kill.invariants import left_jobs, violations
 from bench.kill.processes import Child, ModelProcess, fork
@@ -94,6 +95,7 @@ class KillRun:
             if progress and result.cases % 25 == 0:
                 progress(f"{result.kills} kills, {result.cases} cases, {time.monotonic() - began:.0f} s")
         result.violations += asyncio.run(self._look())
+        result.violations += at_once(self._settings)
         result.violations += [f"the model endpoint refused: {fault}" for fault in self._model.faults()]
         result.seconds = time.monotonic() - began
         return result
@@ -177,7 +179,7 @@ def summary(result: Result) -> str:
     lines = [
         f"{result.kills} kills in {result.cases} threads ({kinds}; {places}) in {result.seconds:.0f} s; "
         f"{result.too_late} came too late",
-        f"{len(result.violations)} violations",
+        f"{len(result.violations)} violations, four processes at once on one thread included",
         *result.violations[:40],
     ]
     return "\n".join(lines)

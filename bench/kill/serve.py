@@ -57,7 +57,9 @@ class Customer:
         if not _holds(state.values, message_id) and not (turn == 1 and state.tasks):
             message = HumanMessage(wish(kind, self._case.number), id=message_id)
             await self._run({"messages": [message]})
-        elif state.tasks and not state.interrupts:  # `next` leaves out what has ended but is not checkpointed yet
+        elif (
+            state.tasks and not state.interrupts
+        ):  # `next` leaves out what has ended but is not checkpointed yet
             await self._run(None)
         while (state := await self._state()).interrupts:
             await self._decide(state.values["approvals"])

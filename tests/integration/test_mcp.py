@@ -21,7 +21,7 @@ from graph.open import Agent
 from graph.shop.business import SHOP
 from memory.errors import ConfigurationError
 from tests.support.mcp_server import McpServer
-from tests.support.model_replies import Reply, router_reply, tool_call
+from tests.support.model_replies import Reply, tool_call
 from tests.support.model_server import ModelServer, RoleQueues
 
 TIME = {"command": sys.executable, "args": ["-m", "mcp_server_time", "--local-timezone", "Asia/Shanghai"]}
@@ -38,9 +38,8 @@ def parcels() -> Iterator[McpServer]:
 
 
 @pytest.fixture
-def settings(module_database_url: str, server: ModelServer, script: RoleQueues, tmp_path: Path) -> Open:
+def settings(module_database_url: str, server: ModelServer, tmp_path: Path) -> Open:
     """Settings with these MCP servers."""
-    script.add("router", *[lambda request: router_reply(request, ("chat", 0.95))] * 6)
 
     def make(servers: dict[str, Any], **values: Any) -> Settings:
         file = tmp_path / "mcp.json"
@@ -48,7 +47,7 @@ def settings(module_database_url: str, server: ModelServer, script: RoleQueues, 
         given = {
             "database_url": module_database_url,
             "steward_home": tmp_path,
-            "steward_local_router": "off",
+            "steward_routing": "off",
             "steward_review": "off",
             "steward_worker": "external",
             "steward_max_tools": 16,
@@ -66,6 +65,7 @@ def conversation(settings: Open) -> Open:
     @asynccontextmanager
     async def opened(servers: dict[str, Any], **values: Any) -> AsyncIterator[Conversation]:
         async with open_agent(settings(servers, **values), BUSINESS) as agent:
+            await agent.services.models.warm()
             yield Conversation(agent)
 
     return opened
@@ -101,8 +101,8 @@ def results(state: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 async def until(holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10):
-        while not holds():
+    async with asyncio.timeout(30):
+        while not holds():  # noqa: ASYNC110
             await asyncio.sleep(0.02)
 
 
@@ -234,6 +234,31 @@ async def test_a_server_that_goes_and_comes_back_is_used_again(
         before, down, after = results(await customer.say())
     assert before["status"] == after["status"] == "ok"
     assert (down["error_kind"], down["retryable"]) == ("unavailable", True)
+
+
+async def test_a_side_effect_that_never_left_is_not_in_doubt(
+    conversation: Open, script: RoleQueues, parcels: McpServer
+) -> None:
+    script.add("chat", tool_call("parcels__book_pickup", {"order_id": "ABC-1"}), Reply("Not now."))
+    async with conversation({"parcels": {"url": parcels.url}}) as customer:
+        await asyncio.to_thread(parcels.stop)
+        (result,) = results(await customer.say())
+    assert (result["error_kind"], result["retryable"]) == ("unavailable", True)
+
+
+async def test_a_session_that_the_server_forgot_is_opened_anew_under_the_same_call(
+    conversation: Open, script: RoleQueues
+) -> None:
+    book = [tool_call("parcels__book_pickup", {"order_id": each}) for each in ("ABC-1", "ABC-2")]
+    script.add("chat", book[0], Reply("Booked."), book[1], Reply("Booked."))
+    with McpServer(sessions=True) as parcels:
+        async with conversation({"parcels": {"url": parcels.url}}) as customer:
+            await customer.say("ABC-1")
+            await asyncio.to_thread(parcels.stop)
+            await asyncio.to_thread(parcels.start)
+            state = await customer.say("ABC-2")
+    assert [result["status"] for result in results(state)] == ["ok", "ok"]
+    assert [args["order_id"] for _, args in parcels.calls] == ["ABC-1", "ABC-2"]
 
 
 async def test_a_process_that_dies_during_a_call_is_started_again(

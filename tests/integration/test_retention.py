@@ -35,7 +35,9 @@ async def test_a_conversation_that_nobody_touched_goes_as_a_whole(database: Data
     graph = builder.compile(checkpointer=make_checkpointer(database, SETTINGS))
     for thread in ("old", "new"):
         await graph.ainvoke({"messages": [HumanMessage("hi")]}, {"configurable": {"thread_id": thread}})
-    aged = "UPDATE checkpoints SET checkpoint = jsonb_set(checkpoint, '{ts}', %s::jsonb) WHERE thread_id = 'old'"
+    aged = (
+        "UPDATE checkpoints SET checkpoint = jsonb_set(checkpoint, '{ts}', %s::jsonb) WHERE thread_id = 'old'"
+    )
     long_ago = datetime.now(UTC) - timedelta(days=31)
     await database.execute(aged, (f'"{long_ago.isoformat()}"',))
     await maintain(database, SETTINGS, now=datetime.now(UTC))

@@ -21,15 +21,20 @@ from mcp.server.mcpserver import Context, Image, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import ToolAnnotations
 from pydantic import Field
+from starlette.responses import Response
 
 READS = ToolAnnotations(read_only_hint=True)
 OrderId = Annotated[str, Field(description="Order number, such as ABC-1.")]
 
 
 class McpServer:
-    """Runs in a thread of its own. Keeps the calls that reached it, and what became of those that waited."""
+    """Runs in a thread of its own. Keeps the calls that reached it, and what became of those that waited.
 
-    def __init__(self) -> None:
+    With `sessions` it speaks the protocol as it was before 2026, which a restart makes it forget.
+    """
+
+    def __init__(self, *, sessions: bool = False) -> None:
+        self._sessions = sessions
         self.calls: list[tuple[str, dict[str, Any]]] = []
         self.headers: list[str] = []
         """Authorization, of each request."""
@@ -75,8 +80,12 @@ class McpServer:
 
     def _watching(self, app: Any) -> Any:
         async def watch(scope: Any, receive: Any, send: Any) -> None:
+            headers = dict(scope.get("headers", ()))
             if scope["type"] == "http":
-                self.headers.append(dict(scope["headers"]).get(b"authorization", b"").decode())
+                self.headers.append(headers.get(b"authorization", b"").decode())
+            if self._sessions and headers.get(b"mcp-method") == b"server/discover":
+                await Response(status_code=400)(scope, receive, send)
+                return
             await app(scope, receive, send)
 
         return watch
@@ -148,7 +157,7 @@ async def wait(log: McpServer | None) -> None:
         return
     log.seen.set()
     try:
-        while not log.let_go.is_set():
+        while not log.let_go.is_set():  # noqa: ASYNC110
             await asyncio.sleep(0.02)
     except asyncio.CancelledError:
         log.cut_off.set()

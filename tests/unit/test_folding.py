@@ -33,34 +33,46 @@ def test_a_short_session_is_left_alone() -> None:
 
 
 def test_the_oldest_half_is_folded_before_anything_has_to_be_left_out() -> None:
-    messages = conversation(6)
+    messages = conversation(11)
     current = plan(messages)
     assert current["first_message_id"] == "h0", "nothing is left out yet"
     fold = fold_due(current, messages, None)
     assert fold is not None
-    assert fold.until == "a2"
-    assert [line[0] for line in fold.messages] == ["customer", "agent"] * 3
+    assert fold.until == "a3"
+    assert [line[0] for line in fold.messages] == ["customer", "tool", "agent"] * 4
     assert fold.messages[0][1].startswith("question 0")
 
 
 def test_what_the_summary_covers_is_not_folded_again() -> None:
-    messages = conversation(10)
+    messages = conversation(14)
     fold = fold_due(plan(messages, folded_until="a2"), messages, "a2")
     assert fold is not None
     assert fold.messages[0][1].startswith("question 3")
 
 
 def test_turns_that_were_left_out_are_folded_too() -> None:
-    messages = conversation(10)
+    messages = conversation(16)
     current = plan(messages)
     assert current["first_message_id"] != "h0"
-    current["earlier"]["tokens"] = current["earlier"]["limit"]
+    current["earlier"]["next"] = current["earlier"]["limit"]
     fold = fold_due(current, messages, None)
     assert fold is not None
     assert fold.messages[0][1].startswith("question 0")
 
 
+def test_the_summariser_is_told_the_figures_of_results() -> None:
+    messages = conversation(11)
+    call = {"name": "order_query", "args": {"order_id": "A-17"}, "id": "c0"}
+    messages[1] = AIMessage("", tool_calls=[call], id="t0")  # type: ignore[list-item]
+    messages[2] = ToolMessage(
+        '{"status": "ok", "data": {"item": "1151293680", "paid": 272.33}}', tool_call_id="c0", id="r0"
+    )
+    fold = fold_due(plan(messages), messages, None)
+    assert fold is not None
+    assert fold.messages[1] == ("tool", 'order_query {"order_id": "A-17"}: 1151293680, 272.33')
+
+
 def test_the_running_turn_is_never_folded() -> None:
-    messages = conversation(8)
+    messages = conversation(12)
     fold = fold_due(plan(messages), messages, None)
     assert fold is None or fold.until != "a7"

@@ -91,6 +91,11 @@ class ServerConfig(BaseModel):
         """What the file says that it does; None where it does not say."""
         return _rule(self.effect, tool)
 
+    def unmatched(self, tools: Collection[str]) -> list[str]:
+        """Names and patterns of the file that none of the server's tools answers to: most likely misspelt."""
+        patterns = dict.fromkeys([*(self.tools or ()), *self.approval, *self.effect])
+        return [each for each in patterns if not any(fnmatchcase(tool, each) for tool in tools)]
+
 
 def read_servers(path: Path) -> dict[str, ServerConfig]:
     """The servers of a JSON file, or of a TOML file (`.toml`), without disabled ones, in its order.

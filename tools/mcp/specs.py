@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import structlog
 from mcp.types import CallToolResult, Tool, ToolAnnotations
 
-from memory.clean import clean_text
+from memory.clean import clean_json, clean_text
 from tools.declare import from_json_schema
 from tools.errors import DeclarationError
 from tools.mcp.config import ServerConfig
@@ -18,6 +19,8 @@ from tools.spec import EVERY_INTENT, JSON, Approval, Arguments, Effect, Runner, 
 
 LONGEST_DESCRIPTION: Final = 2000
 """Characters; a server's own words, which every model call would carry."""
+LARGEST_SCHEMA: Final = 20_000
+"""Characters."""
 IDEMPOTENCY_KEY: Final = "steward/idempotency-key"
 """In a call's `_meta`, for a server that can tell a repeated side effect by it."""
 
@@ -28,6 +31,8 @@ log = structlog.get_logger(__name__)
 
 def tool_specs(server: str, config: ServerConfig, tools: Sequence[Tool], call: Call) -> list[ToolSpec]:
     """The tools that the file asks for; one that cannot be declared is left out with a warning."""
+    if unmatched := config.unmatched([tool.name for tool in tools]):
+        log.warning("rules for tools that the server has not", server=server, rules=unmatched)
     wanted = [tool for tool in tools if config.takes(tool.name)]
     names = protocol_names(f"{server}__{tool.name}" for tool in wanted)
     return list(_declared(server, config, wanted, names, call))
@@ -49,7 +54,7 @@ def _spec(name: str, server: str, config: ServerConfig, tool: Tool, call: Call) 
     return from_json_schema(
         name,
         _description(tool),
-        tool.input_schema,
+        _schema(tool),
         _runner(tool.name, effect, call),
         effect=effect,
         repeatable=True if hints.idempotent_hint else None,
@@ -58,6 +63,15 @@ def _spec(name: str, server: str, config: ServerConfig, tool: Tool, call: Call) 
         cache_seconds=config.cache_seconds if effect == "read" else 0,
         intents=(EVERY_INTENT,) if config.intents is None else config.intents,
     )
+
+
+def _schema(tool: Tool) -> dict[str, Any]:
+    if len(json.dumps(tool.input_schema)) > LARGEST_SCHEMA:
+        raise DeclarationError(
+            f"Tool {tool.name!r}: its schema has more than {LARGEST_SCHEMA} characters. Make it smaller."
+        )
+    cleaned: Any = clean_json(tool.input_schema).value
+    return dict(cleaned)
 
 
 def _description(tool: Tool) -> str:
