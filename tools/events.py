@@ -61,6 +61,9 @@ def started(call: PreparedCall, scope: CallScope, emit: Emit) -> None:
         return
     text = _progress(call.spec, call.args, scope) or _sentence("started", scope)
     _send(emit, "started", call.spec.name, call.id, text)
+    log.info(
+        "tool started", **_ids(call.spec.name, call.id, scope), arguments=Masked(call.args), notes=call.notes
+    )
 
 
 def ended(outcome: Outcome, scope: CallScope, emit: Emit) -> None:
@@ -73,6 +76,8 @@ def ended(outcome: Outcome, scope: CallScope, emit: Emit) -> None:
 def settled(outcome: Outcome, scope: CallScope, emit: Emit) -> None:
     """A call ended without running: its name, its arguments or a person stood against it, or a person answered it."""
     phase: Phase = "finished" if outcome.ok else "refused"
+    with span(outcome.name, outcome.id, outcome.args, scope) as close:
+        close(outcome)
     _send(emit, phase, outcome.name, outcome.id, _sentence(phase, scope))
     _log(f"tool {phase}", outcome, scope)
 
@@ -145,12 +150,13 @@ def _progress(spec: ToolSpec, args: Arguments, scope: CallScope) -> str | None:
 def _log(event: str, outcome: Outcome, scope: CallScope) -> None:
     log.info(
         event,
-        tool=outcome.name,
-        call_id=outcome.id,
-        thread_id=scope.thread_id,
-        turn_id=scope.turn_id,
+        **_ids(outcome.name, outcome.id, scope),
         attempt=outcome.attempts,
         seconds=round(outcome.seconds, 4),
         error_kind=outcome.envelope.get("error_kind"),
         arguments=Masked(outcome.args),
     )
+
+
+def _ids(tool: str, call_id: str, scope: CallScope) -> dict[str, str]:
+    return {"tool": tool, "call_id": call_id, "thread_id": scope.thread_id, "turn_id": scope.turn_id}

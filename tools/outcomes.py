@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
-from typing import Final
+from typing import Final, cast
 
+from memory.clean import clean_json
 from tools.calls import Envelope, Outcome, RawCall
 from tools.envelope import failure as error_envelope
 from tools.errors import ErrorKind
@@ -23,8 +24,9 @@ _PASSING: Final[frozenset[ErrorKind]] = frozenset({"timeout", "unavailable", "ca
 def refusal(
     call: RawCall, name: str, kind: ErrorKind, text: str, *, args: Arguments | None = None
 ) -> Outcome:
-    """The outcome of a call that did not run."""
-    return Outcome(call.id, name, args or call.args or {}, error_envelope(kind, text), attempts=0)
+    """The outcome of a call that did not run. Its arguments are kept as far as they can be (no infinity, say)."""
+    kept = cast(Arguments, clean_json(args or call.args or {}).value)
+    return Outcome(call.id, name, kept, error_envelope(kind, text), attempts=0)
 
 
 def in_doubt(tool: str) -> Failure:

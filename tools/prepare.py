@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Final, cast
+from typing import Final, cast
 
-from memory.clean import clean_json, clean_text
+from memory.clean import clean_text
 from tools import events
 from tools.approval import may_decide
 from tools.arguments import check_arguments, check_call
@@ -24,7 +24,7 @@ from tools.ledger import Ledger
 from tools.outcomes import envelope_of, refusal
 from tools.registry import ToolRegistry, UnknownTool
 from tools.run_call import CallRunner
-from tools.spec import Approval, Approver, Arguments, ToolSpec
+from tools.spec import JSON, Approval, Approver, Arguments, ToolSpec
 from tools.validate import Rejected, explain
 
 CIRCLES: Final = 3
@@ -75,7 +75,7 @@ class Preparer:
             case "approve":
                 return call
             case "edit":
-                return await self._edited(call, _storable(decision.get("args", {})), by, scope)
+                return await self._edited(call, _clean_texts(decision.get("args", {})), by, scope)
             case "respond":
                 said = success({"executed": False, "answer_of": by, "answer": message})
                 return Outcome(call.id, call.spec.name, call.args, said, attempts=0)
@@ -93,7 +93,7 @@ class Preparer:
         if isinstance(checked, Rejected):
             return refusal(call, spec.name, checked.kind, explain(checked, spec))
         # What was read from text, or out of a text, may hold what the plain arguments did not.
-        args = _storable(checked.args) if call.args is None or checked.notes else checked.args
+        args = _clean_texts(checked.args) if call.args is None or checked.notes else checked.args
         if missing := await self._ungrounded(spec, args, scope):
             return refusal(call, spec.name, "ungrounded_argument", ask_for(missing, args, spec), args=args)
         return await self._with_approval(PreparedCall(call, spec, args, checked.notes), scope)
@@ -136,7 +136,7 @@ class Preparer:
         checked = check_arguments(call.spec, args)
         if isinstance(checked, Rejected):
             return refusal(call.raw, call.spec.name, checked.kind, explain(checked, call.spec), args=args)
-        edited = replace(call, args=_storable(checked.args), notes=checked.notes, approval=None)
+        edited = replace(call, args=_clean_texts(checked.args), notes=checked.notes, approval=None)
         asked = await self._with_approval(edited, scope)
         if isinstance(asked, PreparedCall) and asked.approval and not may_decide(by, asked.approval.by):
             return self._denied(edited, f"needs approval by {asked.approval.by} as edited; it did not run.")
@@ -167,13 +167,22 @@ def repeats(made: Sequence[tuple[str, Arguments]], name: str, args: Arguments) -
 
 
 def _clean(call: RawCall) -> RawCall:
-    """As it can be stored and logged: a model may write anything."""
-    name = clean_text(call.name)[:_NAME_CHARACTERS]
-    args = None if call.args is None else _storable(call.args)
-    return replace(call, name=name, args=args, text=None if call.text is None else clean_text(call.text))
+    """Without NUL and halves of characters, which no store takes; nothing else is changed before it is checked."""
+    return replace(
+        call,
+        name=clean_text(call.name)[:_NAME_CHARACTERS],
+        args=None if call.args is None else _clean_texts(call.args),
+        text=None if call.text is None else clean_text(call.text),
+    )
 
 
-def _storable(args: Arguments) -> Arguments:
-    """Without NUL and halves of characters, which no store takes."""
-    cleaned: Any = clean_json(args).value
-    return cast(Arguments, cleaned)
+def _clean_texts(args: Arguments) -> Arguments:
+    return {clean_text(name): _clean_value(value) for name, value in args.items()}
+
+
+def _clean_value(value: JSON) -> JSON:
+    if isinstance(value, str):
+        return clean_text(value)
+    if isinstance(value, list):
+        return [_clean_value(item) for item in value]
+    return _clean_texts(value) if isinstance(value, dict) else value

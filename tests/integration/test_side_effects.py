@@ -316,3 +316,34 @@ async def test_what_has_outlived_its_retention_goes(database: Database) -> None:
     assert len(await bench.rows()) == 1
     await database.execute(RETENTION, {"ledger": row["started_at"] + timedelta(seconds=1)})
     assert not await bench.rows()
+
+
+class Counting(Database):
+    """A database that counts the statements it is asked for."""
+
+    statements = 0
+
+    async def fetch_one(self, query: Any, params: Any = None) -> Any:
+        self.statements += 1
+        return await super().fetch_one(query, params)
+
+    async def execute(self, query: Any, params: Any = None) -> int:
+        self.statements += 1
+        return await super().execute(query, params)
+
+    async def fetch(self, query: Any, params: Any = None) -> Any:
+        self.statements += 1
+        return await super().fetch(query, params)
+
+
+async def test_a_side_effect_costs_two_statements_and_any_number_of_look_ups_one(database_url: str) -> None:
+    async with Counting(database_url, size=2) as database:
+        bench = Bench(
+            database, [tool("pay", returning(1), effect="write"), tool("look", returning({"order": "A-1"}))]
+        )
+        await bench.run(call("pay", x=1))
+        assert database.statements == 2
+        await bench.run(*(call("look", x=number) for number in range(5)))
+        assert database.statements == 3
+        await bench.run(call("pay", x=2), call("look", x=9), call("nobody"))
+        assert database.statements == 6

@@ -12,7 +12,7 @@ import pytest
 from langgraph.errors import GraphInterrupt
 
 from memory.database import Database
-from tests.support.tool_calls import Bench, call, check_envelope, raising, returning, tool
+from tests.support.tool_calls import Bench, as_any, call, check_envelope, raising, returning, tool
 from tools.calls import RawCall
 from tools.errors import BusinessError, TransientError
 from tools.spec import Arguments, ToolContext, ToolReply
@@ -159,14 +159,25 @@ async def test_nothing_runs_on_arguments_that_do_not_hold(database: Database) ->
     outcomes = await bench.run(
         call("probe", x="3.14"),
         call("probe", y=1),
+        call("probe", x=float("inf")),
         RawCall("c", "probe", None, '{"x": 1', "it was cut off"),
         RawCall("d", "probe", None, '{"x":1}{"x":2}', "it is not one object"),
     )
     assert not ran
     assert {outcome.envelope["error_kind"] for outcome in outcomes} == {"invalid_arguments"}
-    for outcome, named in zip(outcomes, ("x", "y", "", "one object"), strict=True):
+    for outcome, named in zip(outcomes, ("x", "y", "x", "", "one object"), strict=True):
         assert named in outcome.envelope["error_desc"]
         assert bench.phases(outcome.id) == ["refused"]
+    assert {row["error_kind"] for row in await bench.rows()} == {"invalid_arguments"}
+
+
+async def test_a_text_that_no_store_takes_is_cleaned_before_it_reaches_a_tool(database: Database) -> None:
+    bench = Bench(database, [tool("probe", echo)])
+    plain, read = await bench.run(
+        call("probe", text="a\x00b\ud800"), RawCall("r", "probe", None, '{"text": "a\\u0000b"}', "not plain")
+    )
+    assert (plain.args, plain.envelope["data"]) == ({"text": "ab\ufffd"}, {"text": "ab\ufffd"})
+    assert read.args == {"text": "ab"}
 
 
 async def test_an_invented_identifier_is_asked_for_and_a_known_one_runs(database: Database) -> None:
@@ -269,7 +280,7 @@ async def test_the_third_identical_call_is_answered_from_the_turns_own_result(da
 
     bench = Bench(database, [tool("search", search)])
     for made in range(3):
-        turn = replace(bench.scope, made=(("search", {"x": 1}),) * made)
+        turn = replace(bench.scope, made=as_any((("search", {"x": 1}),) * made))
         (outcome,) = await bench.run(call("search", x=1), scope=turn)
     assert runs == 2
     assert outcome.envelope["error_kind"] == "limit"

@@ -105,7 +105,7 @@ DOINGS = (
 NAMES = st.sampled_from(
     ["read", "write", "put", "alone", "ask", "functions.read", 'write" />', "none", "", "读取"]
 )
-ARGUMENTS = (
+ARGUMENTS: st.SearchStrategy[Any] = (
     st.fixed_dictionaries({"x": st.integers(0, 2)})
     | st.fixed_dictionaries({"x": st.sampled_from(["1", "inf", "3.14", None, True, [1], {"a": 1}])})
     | st.dictionaries(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from opentelemetry import trace
@@ -47,6 +48,26 @@ async def test_a_call_is_a_span_with_the_conventions_names(
     assert not bad.events
 
 
+async def test_a_refused_call_and_every_attempt_is_a_span(
+    database: Database, spans: InMemorySpanExporter
+) -> None:
+    bench = Bench(database, [tool("flaky", raising(ConnectionResetError()))])
+    await bench.run(call("flaky", "a"), call("flaky", "b", nothing=1), call("nobody", "c"))
+    await bench.run(call("flaky", "a"), scope=replace(bench.scope, attempts={"a": 1}))
+    seen = [(dict(span.attributes or {}).get("error.type"), span.name) for span in spans.get_finished_spans()]
+    assert sorted(map(str, seen)) == sorted(
+        map(
+            str,
+            [
+                ("unavailable", "execute_tool flaky"),
+                ("invalid_arguments", "execute_tool flaky"),
+                ("unknown_tool", "execute_tool nobody"),
+                ("unavailable", "execute_tool flaky"),
+            ],
+        )
+    )
+
+
 async def test_an_internal_error_is_in_the_log_in_full_under_the_id_the_model_was_told(
     database: Database,
 ) -> None:
@@ -66,6 +87,7 @@ async def test_every_end_of_a_call_is_a_log_line_with_ids_and_masked_arguments(d
     bench = Bench(database, [tool("probe", returning(1))])
     with capture_logs() as logs:
         await bench.run(call("probe", "a", text=PHONE), call("probe", "b", nothing=PHONE))
+    assert [entry["event"] for entry in logs] == ["tool started", "tool refused", "tool finished"]
     lines = {entry["call_id"]: entry for entry in logs}
     assert (lines["a"]["event"], lines["a"]["tool"]) == ("tool finished", "probe")
     assert (lines["b"]["event"], lines["b"]["error_kind"]) == ("tool refused", "invalid_arguments")
