@@ -97,7 +97,9 @@ def report(session: Session, sizes: Sequence[int]) -> bool:
     kept = [fact for fact in FACTS if fact in seen]
     growth = late / early
     print("prompt tokens at turns 1, 20, 40, …:", ", ".join(f"{size:,}" for size in sizes))
-    print(f"folded {len(session.folds)} times, first after turn {session.folds[0] if session.folds else 'none'}")
+    print(
+        f"folded {len(session.folds)} times, first after turn {session.folds[0] if session.folds else 'none'}"
+    )
     print(
         f"mean of turns {EARLY[0]}-{EARLY[1]}: {early:,.0f}; of {LATE[0]}-{LATE[1]}: {late:,.0f} ({growth:.2f})"
     )

@@ -120,7 +120,7 @@ def plan_context(parts: Parts, *, budget: int, count: Count, tight: bool = False
             "history": history - blocks + turn - results,
         },
         "cut": cut,
-        "earlier": {"tokens": history, "limit": int(room * MOST_HISTORY)},
+        "earlier": {"tokens": history, "limit": int(room * MOST_HISTORY), "next": history + turn},
         "budget": budget,
         "tight": tight,
         "notice": "",

@@ -36,7 +36,7 @@ def fold_due(
 
     It begins after what the summary covers, so that a turn which was left out for want of room is folded too.
     """
-    if plan is None or plan["earlier"]["tokens"] < FOLD_FROM * plan["earlier"]["limit"]:
+    if plan is None or plan["earlier"]["next"] < FOLD_FROM * plan["earlier"]["limit"]:
         return None
     groups = turn_groups(messages)[:-1]
     covered = next((i + 1 for i, group in enumerate(groups) if folded_until and group.has(folded_until)), 0)

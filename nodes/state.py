@@ -137,7 +137,8 @@ class ContextPlan(TypedDict):
     cut: list[str]
     """What was left out, in words."""
     earlier: dict[str, int]
-    """Earlier turns: their `tokens`, and the `limit` above which the oldest are left out."""
+    """Earlier turns: their `tokens`, the `limit` above which the oldest are left out, and the tokens in the `next`
+    turn, when this one is among them."""
     budget: int
     tight: bool
     """Assembled again after the provider reported an overflow."""

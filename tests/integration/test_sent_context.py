@@ -100,12 +100,12 @@ async def test_the_customers_own_message_is_not_streamed_back(agent: Agent, scri
     assert not [message for message in said if message.type == "human"]
 
 
-@pytest.mark.parametrize("options", [{"steward_context_tokens": 4000, "steward_answer_tokens": 500}])
+@pytest.mark.parametrize("options", [{"steward_context_tokens": 5000, "steward_answer_tokens": 500}])
 async def test_only_a_fold_changes_what_was_sent(
     agent: Agent, server: ModelServer, script: RoleQueues
 ) -> None:
     script.add("summariser", *[lambda request: summariser_reply(request, "The customer counts mugs.")] * 10)
-    for turn in range(14):
+    for turn in range(20):
         script.add("chat", Reply(f"{turn} " + "一共二十个杯子,都在仓库里。" * 8))
         await say(agent, f"{turn} " + "How many mugs are left in the warehouse? " * 8, "folded")
         await agent.worker.drain(timeout=10)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from datetime import datetime
 from typing import Any
 
@@ -239,3 +240,19 @@ def test_no_text_breaks_the_checks(text: str) -> None:
 )
 def test_no_result_breaks_the_checks(data: Any) -> None:
     find_faults("订单 ABC-20240520-001 已发货。", sources(ok(data), json.dumps(data), "no json"))
+
+
+@pytest.mark.parametrize("piece", ["a-", "1-", "¥1,", "2024-05-2", "a@", "12 34 ", "三", "已为您"])
+def test_a_long_text_without_a_stop_is_read_in_time_that_grows_with_its_length(piece: str) -> None:
+    began = time.process_time()
+    find_faults("您好。", sources(user_texts=[(piece * 50_000)[:50_000]]))
+    assert time.process_time() - began < 5
+
+
+@pytest.mark.parametrize("digits", [30, 5000])
+def test_a_number_of_any_length_is_no_reason_to_fail(digits: int) -> None:
+    number = "9" * digits
+    draft = f"共 {number}.00 元，{number}天，{'九' * digits}天，{number}%，单号 {number}，5月{number}日。"
+    find_faults(
+        draft, sources(ok({"total": int(number[:30]), "rate": "10%", "note": number}), user_texts=[number])
+    )

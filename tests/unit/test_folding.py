@@ -38,8 +38,8 @@ def test_the_oldest_half_is_folded_before_anything_has_to_be_left_out() -> None:
     assert current["first_message_id"] == "h0", "nothing is left out yet"
     fold = fold_due(current, messages, None)
     assert fold is not None
-    assert fold.until == "a4"
-    assert [line[0] for line in fold.messages] == ["customer", "tool", "agent"] * 5
+    assert fold.until == "a3"
+    assert [line[0] for line in fold.messages] == ["customer", "tool", "agent"] * 4
     assert fold.messages[0][1].startswith("question 0")
 
 
@@ -54,7 +54,7 @@ def test_turns_that_were_left_out_are_folded_too() -> None:
     messages = conversation(16)
     current = plan(messages)
     assert current["first_message_id"] != "h0"
-    current["earlier"]["tokens"] = current["earlier"]["limit"]
+    current["earlier"]["next"] = current["earlier"]["limit"]
     fold = fold_due(current, messages, None)
     assert fold is not None
     assert fold.messages[0][1].startswith("question 0")
