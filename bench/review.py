@@ -1,8 +1,8 @@
 """How well the checks of a draft find planted faults, and how seldom they flag a sound one.
 
-    python -m bench.review [--set tuning|held_back] [--errors]
+    python -m bench.review [--set tuning|held_back|control] [--errors]
 
-The two sets lie in `bench/review_set`, one situation a line: what the tools, documents and memories say, what the
+The sets lie in `bench/review_set`, one situation a line: what the tools, documents and memories say, what the
 customer wrote, sound drafts, and drafts with one planted fault each. A fault counts as found where a finding of
 its kind quotes the planted words. `--errors` prints what was missed and what was flagged wrongly.
 """
@@ -24,7 +24,8 @@ from graph.shop.review_words import ANSWER_WORDS, STATES
 from nodes.checks import Fault, Sources, Wish, find_faults
 from nodes.checks.text import fold
 
-SETS = Path(__file__).parent / "review_set"
+FOLDER = Path(__file__).parent / "review_set"
+SETS = ("tuning", "held_back", "control")
 FACTS = ("identifier", "amount", "date", "state")
 """Kinds of fault that have to be found; the others are reported beside them."""
 
@@ -54,7 +55,7 @@ class Draft:
 
 def drafts(name: str) -> Iterator[Draft]:
     """The drafts of one set, sound ones first in each situation."""
-    with (SETS / f"{name}.jsonl").open(encoding="utf-8") as lines:
+    with (FOLDER / f"{name}.jsonl").open(encoding="utf-8") as lines:
         for line in lines:
             situation = json.loads(line)
             sources = _sources(situation)
@@ -139,10 +140,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--set", choices=("tuning", "held_back"), help="default: both")
+    parser.add_argument("--set", choices=SETS, help="default: all")
     parser.add_argument("--errors", action="store_true")
     arguments = parser.parse_args()
-    for name in [arguments.set] if arguments.set else ["tuning", "held_back"]:
+    for name in [arguments.set] if arguments.set else SETS:
         measure(name, errors=arguments.errors)
 
 

@@ -8,10 +8,13 @@ from typing import Protocol
 
 import structlog
 from langgraph.config import get_config
+from langgraph.errors import GraphBubbleUp
 from langgraph.runtime import Runtime
 from opentelemetry import trace
 
 from graph.acting import acting_context
+from graph.faults import SKIPPED, after_fault
+from memory.errors import StewardError
 from nodes.context import AgentContext
 from nodes.run import Node, Run, Services
 from nodes.state import AgentState
@@ -43,10 +46,24 @@ def bind(name: str, node: Node, holder: ServiceHolder) -> BoundNode:
         run = Run(services, context, thread_id, config, runtime.stream_writer)
         ids = {"thread_id": thread_id, "turn_id": turn["id"] if turn else "", "node": name}
         with structlog.contextvars.bound_contextvars(**ids), _span(name, ids):
-            return await node(state, run)
+            return await _served(name, node, state, run)
 
     bound.__name__ = name
     return bound
+
+
+async def _served(name: str, node: Node, state: AgentState, run: Run) -> AgentState:
+    """The stage's update. Errors of the house say themselves what to do, and the graph's own signals are none."""
+    if state.get("fault") and name in SKIPPED:
+        return {}
+    try:
+        return await node(state, run)
+    except (StewardError, GraphBubbleUp):
+        raise
+    except Exception as error:
+        if name == "request_approval":
+            raise  # it would be asked again, and fail again, without end
+        return after_fault(name, state, error)
 
 
 def _span(name: str, ids: Mapping[str, str]) -> AbstractContextManager[trace.Span]:

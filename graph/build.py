@@ -78,7 +78,9 @@ def _connect(graph: Graph) -> None:
     graph.add_edge("route", "assemble_context")
     graph.add_edge("recall_memory", "assemble_context")
     graph.add_conditional_edges(
-        "assemble_context", edges.after_assembly, {"ready": "call_model", "unsure": "clarify"}
+        "assemble_context",
+        edges.after_assembly,
+        {"ready": "call_model", "unsure": "clarify", "failed": "write_memory"},
     )
     graph.add_edge("clarify", "write_memory")
     graph.add_conditional_edges(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import httpx
 
@@ -21,6 +22,10 @@ from memory.migrate import migrate
 from memory.queue import failed_jobs
 from nodes.business import Business
 from nodes.settings import ROLES
+from tools.mcp.open import examine_servers
+
+if TYPE_CHECKING:
+    from tools.mcp.servers import Examined
 
 READY_SECONDS = 5.0
 ENDPOINT_SECONDS = 5.0
@@ -38,6 +43,7 @@ async def examine(settings: Settings, business: Business) -> list[Finding]:
         *await _check_storage(settings, business),
         await _check_embedder(settings),
         await _check_endpoint(settings),
+        *await _check_mcp(settings, business),
     ]
 
 
@@ -66,9 +72,10 @@ def check_settings(settings: Settings, environment: Mapping[str, str]) -> list[F
         if not secret.lstrip().startswith("-----BEGIN") and len(secret.encode()) < SHORTEST_SECRET:
             cure = f"use a random key of at least {SHORTEST_SECRET} bytes, or a public key"
             found.append(Finding("tokens", True, "STEWARD_JWT_KEY is short enough to be guessed", cure))
-    for name, file in (("STEWARD_MCP", settings.steward_mcp), ("STEWARD_PRICES", settings.steward_prices)):
-        if file is not None and not file.is_file():
-            found.append(Finding(name, False, f"{file} is no file", f"correct {name}, or unset it"))
+    prices = settings.steward_prices
+    if prices is not None and not prices.is_file():
+        cure = "correct STEWARD_PRICES, or unset it"
+        found.append(Finding("STEWARD_PRICES", False, f"{prices} is no file", cure))
     return found
 
 
@@ -139,6 +146,29 @@ def _read_models(settings: Settings, base: str, answer: httpx.Response) -> Findi
         cure = "correct STEWARD_CHAT_MODEL and its like"
         return Finding("models", False, f"{base} does not know {', '.join(missing)}", cure)
     return Finding("models", True, f"{base} answers; used are {', '.join(sorted(wanted))}")
+
+
+async def _check_mcp(settings: Settings, business: Business) -> list[Finding]:
+    """Ask every MCP server for its tools."""
+    if settings.steward_mcp is None:
+        return []
+    intents = [intent.name for intent in business.intents]
+    try:
+        servers = await examine_servers(settings.steward_mcp, intents)
+    except StewardError as error:
+        return [Finding("STEWARD_MCP", False, _sentence(error), "correct the file, or unset STEWARD_MCP")]
+    return [_read_mcp(server) for server in servers]
+
+
+def _read_mcp(server: Examined) -> Finding:
+    name = f"MCP server {server.name}"
+    if server.fault:
+        cure = "start it, or correct its command, address or headers in the file of STEWARD_MCP"
+        return Finding(name, False, server.fault, cure)
+    if server.left_out:
+        detail = f"{server.tools} tools; {server.left_out} cannot be offered"
+        return Finding(name, True, detail, "the log says why; mend their declarations at the server")
+    return Finding(name, True, f"{server.tools} tools")
 
 
 def _sentence(error: BaseException) -> str:

@@ -19,8 +19,10 @@ def after_begin(
     return ["what is asked", "what is known"] if state.get("answer") is None else "answered"
 
 
-def after_assembly(state: AgentState) -> Literal["ready", "unsure"]:
-    """Too unsure of the route: ask, instead of calling the model."""
+def after_assembly(state: AgentState) -> Literal["ready", "unsure", "failed"]:
+    """Too unsure of the route: ask, instead of calling the model. After a fault there is nothing to call it for."""
+    if state.get("fault"):
+        return "failed"
     route = state["route"]
     return "unsure" if route and route["ask"] else "ready"
 
@@ -39,6 +41,8 @@ def after_model(state: AgentState) -> Literal["tools", "review", "answer", "too 
 
 def after_tools(state: AgentState) -> Literal["retry", "approval", "results"]:
     """Failed in passing, waiting for a person, or done."""
+    if state.get("fault"):
+        return "results"
     if state.get("approvals") and _waits(state):
         return "approval"
     return "retry" if state.get("retry") else "results"

@@ -23,13 +23,16 @@ from memory.embeddings import make_embedder
 from memory.knowledge import KnowledgeBase, read_documents
 from memory.migrate import migrate
 from memory.queue import MemoryQueue
+from memory.reembed import check_embedding_model
 from nodes.business import Business
-from nodes.classifier import LocalRouter
+from nodes.classifier import LocalRouter, can_be_trained
+from nodes.classifier_store import ClassifierStore
 from nodes.compact import make_compactor
 from nodes.models import Models
 from nodes.run import Services
 from nodes.usage import UsageLedger
 from tools.engine import ToolEngine
+from tools.mcp.open import open_servers
 from tools.registry import ToolRegistry
 
 
@@ -63,6 +66,9 @@ class Holder:
     async def _start(self) -> tuple[Services, AsyncExitStack]:
         async with AsyncExitStack() as stack:
             services = await stack.enter_async_context(open_services(self.settings, self.business))
+            intents = [intent.name for intent in self.business.intents]
+            registry = services.engine.registry
+            await stack.enter_async_context(open_servers(self.settings.steward_mcp, intents, registry))
             return services, stack.pop_all()
 
 
@@ -75,6 +81,7 @@ async def open_services(settings: Settings, business: Business) -> AsyncIterator
     async with open_database(settings) as database:
         await migrate(database, migration_folders(business))
         services = make_services(settings, business, database)
+        await check_embedding_model(database, services.embedder)
         if business.documents:
             documents = await read_documents(business.documents)
             await KnowledgeBase(database, services.embedder).ingest(documents)
@@ -105,6 +112,7 @@ def make_services(settings: Settings, business: Business, database: Database) ->
     state = BusinessState(database, embedder)
     engine = ToolEngine(registry, database, settings, state, compactor, knowledge)
     local = settings.steward_local_router == "on" and settings.steward_routing == "on"
+    trained = ClassifierStore(settings.steward_home / "classifiers", business.classifiers)
     return Services(
         settings=settings,
         business=business,
@@ -114,7 +122,7 @@ def make_services(settings: Settings, business: Business, database: Database) ->
         engine=engine,
         queue=MemoryQueue(database, settings),
         usage=usage,
-        classifier=LocalRouter(business, embedder) if local else None,
+        classifier=LocalRouter(business, embedder, trained) if local and can_be_trained(business) else None,
     )
 
 

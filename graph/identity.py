@@ -6,6 +6,7 @@ import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urlsplit
 
 from memory.errors import ConfigurationError, StewardError
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from graph.settings import Settings
 
 LEEWAY_SECONDS = 10
+STUDIO = "smith.langchain.com"
 STAFF, CUSTOMER, LOCAL = "staff", "customer", "local"
 """Permissions as the server carries them; `local`: authentication is off."""
 
@@ -56,20 +58,41 @@ def identify(settings: Settings, headers: Mapping[str, str], peer: str | None) -
 
 
 def _check_local(headers: Mapping[str, str], peer: str | None) -> None:
-    """Without authentication nobody from elsewhere is served, not even through a proxy or a rebound host name."""
-    host = headers.get("host", "").rpartition(":")[0] or headers.get("host", "")
+    """Without authentication nobody from elsewhere is served, not even through a proxy, a rebound host name or a page
+    that happens to be open in a browser of this machine."""
+    host = _host_of(f"//{headers.get('host', '')}")
     if peer is None or not _is_loopback(peer) or not _is_loopback(host) or "x-forwarded-for" in headers:
         raise Refused(
             403,
             "Only this machine is served while STEWARD_AUTH is off; set STEWARD_AUTH=jwt to serve others.",
         )
+    origin = headers.get("origin", "")
+    if origin and not _is_own_page(origin):
+        raise Refused(
+            403,
+            f"Pages of {origin} are not served while STEWARD_AUTH is off; open a page of this machine, or set "
+            "STEWARD_AUTH=jwt.",
+        )
+
+
+def _is_own_page(origin: str) -> bool:
+    """A page that this machine serves, or LangGraph Studio."""
+    host = _host_of(origin)
+    return _is_loopback(host) or (origin.startswith("https://") and f".{host}".endswith(f".{STUDIO}"))
+
+
+def _host_of(url: str) -> str:
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""
 
 
 def _is_loopback(host: str) -> bool:
     if host.lower() == "localhost":
         return True
     try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
+        return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
 

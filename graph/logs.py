@@ -21,6 +21,7 @@ QUIET = (
     "psycopg.pool",
     "procrastinate",
     "langgraph",
+    "mcp",
     "matplotlib",
 )
 """Libraries whose own logs are of use only to whoever debugs them."""

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any
 
+from langchain_core.messages import convert_to_messages
 from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.constants import START
+from langgraph.types import Command
 
 from memory.errors import InvalidInput
 from memory.leases import ThreadLeases
 from nodes.context import AgentContext
 from nodes.settings import NodeSettings
+from tools.approval import read_decisions
 
 if TYPE_CHECKING:
     from graph.open import CompiledGraph
@@ -36,6 +41,7 @@ class OneTurnGraph:
         """One turn; the final state. Raises ThreadBusy where the thread does not come free."""
         async with self._turn(config):
             config = _naming_the_user(config, kwargs.get("context"))
+            input = await self._checked(input, config, kwargs.get("context"))
             state: dict[str, Any] = await self._graph.ainvoke(input, config, **kwargs)
             return state
 
@@ -43,8 +49,41 @@ class OneTurnGraph:
         """One turn as a stream of events. Raises ThreadBusy where the thread does not come free."""
         async with self._turn(config):
             config = _naming_the_user(config, kwargs.get("context"))
+            input = await self._checked(input, config, kwargs.get("context"))
             async for event in self._graph.astream(input, config, **kwargs):
                 yield event
+
+    async def _checked(self, input: Any, config: RunnableConfig, context: AgentContext | None) -> Any:
+        """The input as the graph may have it. Raises InvalidInput for decisions that cannot be read."""
+        if not isinstance(input, Command):
+            return await self._with_what_was_announced(input, config)
+        snapshot = await self._graph.aget_state(config)
+        requests, answer = snapshot.values.get("approvals") or [], input.resume
+        interrupts = {interrupt.id for interrupt in snapshot.interrupts}
+        if requests and interrupts and answer is not None:
+            by_interrupt = isinstance(answer, Mapping) and interrupts >= set(answer)
+            for value in answer.values() if by_interrupt else [answer]:
+                read_decisions(value, requests, by=(context or AgentContext()).role)
+        return input
+
+    async def _with_what_was_announced(self, input: Any, config: RunnableConfig) -> Any:
+        """The input, led by messages of an earlier one whose run died before its first step.
+
+        A checkpoint holds that input, so its sender counts on it; LangGraph would drop it for the new one.
+        """
+        configurable = config.get("configurable") or {}
+        saver = self._graph.checkpointer
+        fresh = isinstance(input, Mapping) and "messages" in input and "checkpoint_id" not in configurable
+        if not fresh or not isinstance(saver, BaseCheckpointSaver):
+            return input
+        found = await saver.aget_tuple({"configurable": {"thread_id": configurable["thread_id"]}})
+        if found is None or found.metadata.get("source") != "input":
+            return input
+        announced = found.checkpoint["channel_values"].get(START) or {}
+        new = convert_to_messages(_as_list(input["messages"]))
+        ids = {message.id for message in new if message.id}
+        old = [m for m in convert_to_messages(_as_list(announced.get("messages", []))) if m.id not in ids]
+        return {**input, "messages": [*old, *new]}
 
     def _turn(self, config: RunnableConfig) -> AbstractAsyncContextManager[None]:
         thread_id = (config.get("configurable") or {}).get("thread_id")
@@ -57,3 +96,7 @@ def _naming_the_user(config: RunnableConfig, context: AgentContext | None) -> Ru
     """Each checkpoint says whose it is, so that erasing a user finds every conversation, as on the server."""
     user_id = (context or AgentContext()).user_id
     return {**config, "metadata": {**config.get("metadata", {}), "user_id": user_id}}
+
+
+def _as_list(messages: Any) -> list[Any]:
+    return list(messages) if isinstance(messages, list) else [messages]

@@ -23,6 +23,12 @@ LEDGERS = Erasure(
         "UPDATE token_usage SET user_id = '', thread_id = '', turn_id = '' WHERE user_id = %(user_id)s",
     ),
 )
+OUTDATED: tuple[LiteralString, ...] = (
+    "DELETE FROM tool_call WHERE started_at < %(ledger)s",
+    "DELETE FROM token_usage WHERE created_at < %(ledger)s",
+    "DELETE FROM turn_feedback WHERE created_at < %(ledger)s",
+)
+"""What the ledgers forget when their retention is over."""
 LEDGER_PARTS: Mapping[str, LiteralString] = {
     "tool_calls": """
         SELECT thread_id, turn_id, tool, arguments, status, error_kind, result, started_at

@@ -47,8 +47,9 @@ CONFIG: Mapping[str, Any] = {
         "app": "graph.server:app",
         # Pages of this machine and Studio; what else runs in a browser has no business here.
         "cors": {
+            # Named, since the server would add every other origin where none is.
             "allow_origins": ["https://smith.langchain.com"],
-            "allow_origin_regex": "https?://(localhost|127\\.0\\.0\\.1|\\[::1\\])(:[0-9]+)?",
+            "allow_origin_regex": "https://([a-z]+\\.)?smith\\.langchain\\.com|https?://(localhost|127\\.0\\.0\\.1|\\[::1\\])(:[0-9]+)?",
             "allow_methods": ["*"],
             "allow_headers": ["*"],
             "expose_headers": ["x-pagination-total", "x-pagination-next", "content-location"],

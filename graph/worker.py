@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
+from graph.personal_data import OUTDATED
 from memory.settings import MemorySettings
 from memory.worker import Worker
 from nodes.extract import make_extractor
@@ -17,7 +18,9 @@ def make_worker(services: Services) -> Worker:
     """A worker on the services of this event loop; `run()` it beside the agent, or `drain()` what is due."""
     extractor = make_extractor(services.models, services.business, services.usage)
     summariser = make_summariser(services.models, services.usage)
-    return Worker(services.database, services.embedder, extractor, summariser, services.settings)
+    return Worker(
+        services.database, services.embedder, extractor, summariser, services.settings, outdated=OUTDATED
+    )
 
 
 @asynccontextmanager

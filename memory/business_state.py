@@ -9,6 +9,7 @@ Written by tool code alone, never by a model's guess, and gone when the business
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from uuid import uuid4
 
@@ -33,6 +34,17 @@ UPDATE user_memory SET valid_to = %s, updated_at = %s
  WHERE user_id = %s AND memory_key = %s AND memory_type = 'state' AND superseded_by IS NULL
    AND (valid_to IS NULL OR valid_to > %s)
 """
+
+SAID_BY_NOBODY = {
+    "type": "state",
+    "confidence": 1.0,
+    "scene": Jsonb({}),
+    "evidence": "stated by the business",
+    "thread_id": None,
+    "message_id": None,
+    "position": None,
+    "superseded_by": None,
+}
 
 
 class BusinessState:
@@ -64,28 +76,18 @@ class BusinessState:
                 f"A state needs a key of 1 to {LONGEST_KEY} and a content of 1 to {LONGEST_CONTENT} characters."
             )
         at = now or datetime.now(UTC)
-        vector = await self._vector(text)
         id = uuid4()
         row = {
             "id": id,
             "user_id": user_id,
             "key": name,
             "content": text,
-            "vector": vector,
-            "model": self._embedder.name if self._embedder and vector else None,
-            "keywords": terms(f"{text} {name}"),
-            "type": "state",
             "importance": importance,
-            "confidence": 1.0,
             "domains": list(domains),
-            "scene": Jsonb({}),
-            "evidence": "stated by the business",
-            "thread_id": None,
-            "message_id": None,
-            "position": None,
             "said_at": at,
             "valid_to": expires_at,
-            "superseded_by": None,
+            **await self._searchable(text, name),
+            **SAID_BY_NOBODY,
         }
         async with self._database.transaction() as connection:
             await lock_user(connection, user_id)
@@ -103,10 +105,11 @@ class BusinessState:
             await connection.execute(BUMP, (user_id,))
             return cursor.rowcount > 0
 
-    async def _vector(self, text: str) -> str | None:
-        if self._embedder is None:
-            return None
-        try:
-            return vector_literal((await self._embedder.embed([text]))[0])
-        except EmbeddingFailed:
-            return None  # a tool call does not fail for it: the words still find the state
+    async def _searchable(self, text: str, key: str) -> dict[str, object]:
+        """What a state is found by; a tool call does not fail for want of a vector."""
+        vector = None
+        if self._embedder is not None:
+            with suppress(EmbeddingFailed):
+                vector = vector_literal((await self._embedder.embed([text]))[0])
+        model = self._embedder.name if self._embedder and vector else None
+        return {"vector": vector, "model": model, "keywords": terms(f"{text} {key}")}

@@ -7,6 +7,7 @@ first message does not wait for it.
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -72,9 +73,20 @@ class LocalEmbedder:
 
     def __init__(self) -> None:
         self._cache: LRUCache[str, Vectors] = LRUCache(CACHED_TEXTS)
+        self._start_threads()
+        self._model: Future[Any] = self._threads.submit(_load_local_model)
+        if hasattr(os, "register_at_fork"):  # a server that forks its workers once everything is loaded
+            os.register_at_fork(after_in_child=self._after_fork)
+
+    def _start_threads(self) -> None:
         self._guard = threading.Lock()
         self._threads = ThreadPoolExecutor(max_workers=2, thread_name_prefix="embed")
-        self._model: Future[Any] = self._threads.submit(_load_local_model)
+
+    def _after_fork(self) -> None:
+        """The parent's threads do not exist in a child, and nobody there would let go of its lock."""
+        self._start_threads()
+        if not self._model.done():
+            self._model = self._threads.submit(_load_local_model)
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         prepared = [clean_text(text) for text in texts]

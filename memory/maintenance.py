@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import LiteralString
 
 import structlog
 from psycopg.types.json import Jsonb
 
 from memory.ageing import FADED, IMPORTANT, HalfLives
+from memory.checkpoints import delete_threads, expired_threads
 from memory.database import Database
 from memory.settings import MemorySettings
 
@@ -40,8 +43,17 @@ RETENTION = (
 )
 
 
-async def maintain(database: Database, settings: MemorySettings, *, now: datetime) -> int:
-    """Prune and expire; how many rows went. Safe to run at any time, by several workers at once."""
+THREADS_AT_ONCE = 1000
+
+
+async def maintain(
+    database: Database, settings: MemorySettings, *, now: datetime, outdated: Sequence[LiteralString] = ()
+) -> int:
+    """Prune and expire; how many rows went. Safe to run at any time, by several workers at once.
+
+    `outdated` are the statements of other packages for their ledgers, with `%(ledger)s` as the time before which
+    rows go.
+    """
     gone = await database.execute(
         PRUNE,
         {
@@ -56,7 +68,16 @@ async def maintain(database: Database, settings: MemorySettings, *, now: datetim
         "snapshot": now - timedelta(days=settings.steward_retention_snapshot_days),
         "ledger": now - timedelta(days=settings.steward_retention_ledger_days),
     }
-    for statement in RETENTION:
+    for statement in (*RETENTION, *outdated):
         gone += await database.execute(statement, ends)
+    gone += await _forget_old_threads(database, settings.steward_retention_checkpoint_days)
     log.info("memory maintained", rows_gone=gone)
+    return gone
+
+
+async def _forget_old_threads(database: Database, days: int) -> int:
+    """Conversations that nobody has touched for the whole retention go as wholes: their deltas hang together."""
+    gone = 0
+    while threads := await expired_threads(database, days=days, limit=THREADS_AT_ONCE):
+        gone += await delete_threads(database, threads)
     return gone

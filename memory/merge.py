@@ -154,9 +154,8 @@ def _says_the_same(new: Statement, other: Statement, shared: float) -> bool:
     common, near = len(new.words & other.words), max(new.similarity, other.similarity)
     if shared >= SAME_WORDS:
         return common >= 2 and near >= NEAR
-    siblings = bool(
-        new.key_words & other.key_words
-    )  # invoice_title and invoice_email: two fields of one thing
+    # invoice_title and invoice_email are two fields of one thing
+    siblings = bool(new.key_words & other.key_words)
     return shared >= MOST_WORDS and common >= 4 and near >= VERY_NEAR and not siblings
 
 

@@ -20,6 +20,7 @@ from memory.embeddings import Embedder, EmbeddingFailed, clean_text, vector_lite
 from memory.keywords import terms, tsquery
 from memory.merge import Statement, same_statement
 from memory.sql_file import read_sql
+from memory.user_lock import checked_user_id
 
 log = structlog.get_logger(__name__)
 
@@ -31,7 +32,7 @@ AGE_WEIGHT = 0.2
 """A memory that has faded altogether keeps the rest of its score."""
 IMPORTANCE_WEIGHT = 0.2
 """Between a memory of no importance and one of the highest."""
-DEFAULT_FLOOR = 0.4
+DEFAULT_FLOOR = 0.42
 """Fit under which nothing is injected; `bench.floor` measures what it keeps and what it lets through."""
 FLOOR_WITHOUT_VECTOR = 0.5
 """Share of the floor where the words alone have to reach it."""
@@ -98,7 +99,11 @@ class TurnMemory:
 
 
 async def recall(database: Database, embedder: Embedder, request: RecallRequest) -> list[Recalled]:
-    """The user's memories that fit, best first, at most k; an empty list when nothing does."""
+    """The user's memories that fit, best first, at most k; an empty list when nothing does.
+
+    Raises InvalidInput for what cannot be a user id, DatabaseUnavailable. Without the embedding endpoint the
+    words alone decide.
+    """
     row = await _ask(database, embedder, request, None)
     return _fold_duplicates(row["memories"], request.k)
 
@@ -131,7 +136,7 @@ async def _parameters(embedder: Embedder, request: RecallRequest, thread_id: str
     asked = [tsquery(term) for term in terms(clean_text(request.text))[:LONGEST_QUESTION]]
     domains = None if request.domains is None else [*request.domains, GENERAL]
     return {
-        "user_id": request.user_id,
+        "user_id": checked_user_id(request.user_id),
         "thread_id": thread_id,
         "now": request.now,
         "domains": domains,

@@ -16,7 +16,7 @@ BATCH = 200
 
 OTHER_MODEL = """
 SELECT embedding_model FROM user_memory
- WHERE superseded_by IS NULL AND embedding_model IS NOT NULL AND embedding_model <> %s LIMIT 1
+ WHERE superseded_by IS NULL AND (embedding_model < %(model)s OR embedding_model > %(model)s) LIMIT 1
 """
 STALE: Sequence[tuple[LiteralString, LiteralString]] = (
     (
@@ -40,7 +40,7 @@ FIRST = "00000000-0000-0000-0000-000000000000"
 
 async def check_embedding_model(database: Database, embedder: Embedder) -> None:
     """Refuse to start on memories that another model embedded. Raises ConfigurationError."""
-    row = await database.fetch_one(OTHER_MODEL, (embedder.name,))
+    row = await database.fetch_one(OTHER_MODEL, {"model": embedder.name})
     if row is not None:
         raise ConfigurationError(
             f"Memories were embedded by {row['embedding_model']}, but STEWARD_EMBEDDINGS names {embedder.name}. "

@@ -2,8 +2,8 @@
 
 Steward's own recall ranks by more than vectors (`memory.recall`); this is the door for other LangChain code.
 
-    retriever = await user_retriever(database, embedder, "user_123", k=5)
-    documents = await retriever.ainvoke("订单到哪里了")
+    async with user_retriever(database, embedder, "user_123", k=5) as retriever:
+        documents = await retriever.ainvoke("订单到哪里了")
 """
 
 from __future__ import annotations

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, LiteralString
 
 import psycopg
 import structlog
@@ -56,7 +57,8 @@ DRAIN_POLL_SECONDS = 0.05
 
 LEFT = """
 SELECT count(*) AS jobs FROM procrastinate_jobs
- WHERE queue_name = %(queue)s AND (%(turn)s::text IS NULL OR queueing_lock LIKE '%%:' || %(turn)s)
+ WHERE queue_name = %(queue)s
+   AND (%(turn)s::text IS NULL OR right(queueing_lock, length(%(turn)s) + 1) = ':' || %(turn)s)
    AND (status = 'doing' OR status = 'todo' AND (scheduled_at IS NULL OR scheduled_at <= now()))
 """
 
@@ -96,7 +98,10 @@ class Worker:
         extractor: Extractor,
         summariser: Summariser,
         settings: MemorySettings,
+        *,
+        outdated: Sequence[LiteralString] = (),
     ) -> None:
+        self._outdated = outdated
         self._database = database
         self._embedder = embedder
         self._settings = settings
@@ -120,10 +125,11 @@ class Worker:
             with suppress(asyncio.CancelledError):
                 await recovery
 
-    async def drain(self, timeout: float | None = None, turn_id: str | None = None) -> bool:
+    async def drain(self, timeout: float | None = None, turn_id: str | None = None) -> bool:  # noqa: ASYNC109
         """Run what is due now, of one turn or of all, also beside a running worker; whether all of it is done.
 
-        Not longer than `timeout` seconds; None: as long as it takes. Jobs that a killed worker left are waited for and run.
+        Not longer than `timeout` seconds; None: as long as it takes. Jobs that a killed worker left are waited for
+        and run. What still runs when the time is up goes back into the queue.
         """
         try:
             async with asyncio.timeout(timeout):
@@ -210,7 +216,7 @@ class Worker:
         await self._sessions.summarise_user(user_id, job_id=job_id)
 
     async def maintain(self) -> None:
-        await maintain(self._database, self._settings, now=datetime.now(UTC))
+        await maintain(self._database, self._settings, now=datetime.now(UTC), outdated=self._outdated)
 
 
 def _register(app: App, worker: Worker) -> None:

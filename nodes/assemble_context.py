@@ -14,7 +14,8 @@ from memory.tokens import count
 from nodes.background import background_block, fitting, summary_block
 from nodes.context_groups import since, turn_groups, with_block
 from nodes.context_plan import Parts, plan_context
-from nodes.limits import limit_reached, notice
+from nodes.execute_tools import settled_late
+from nodes.limits import decided_notice, limit_reached, notice
 from nodes.prompting import load_prompt
 from nodes.run import Run
 from nodes.state import AgentState, ContextPlan, SentContext
@@ -36,6 +37,8 @@ async def assemble_context(state: AgentState, run: Run) -> AgentState:
     plan = _Planner.of(state, run, tools).plan()
     if stopped:
         plan["notice"] = notice(stopped)
+    elif decided := settled_late(state["messages"]):
+        plan["notice"] = decided_notice(decided)
     session = state.get("session")
     return {
         "messages": _kept_block(state, plan),

@@ -10,7 +10,9 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMes
 
 from memory.clean import clean_text
 from memory.errors import InvalidInput
+from memory.extraction import Exchange
 from nodes.allowance import allowance_used_up
+from nodes.closing import unclosed_turns
 from nodes.context_groups import call_ids, open_calls
 from nodes.messages import new_id
 from nodes.run import Run
@@ -32,13 +34,12 @@ async def begin_turn(state: AgentState, run: Run) -> AgentState:
     text, whole = _readable(message)
     turn = _open(message, text, state.get("turn"), run)
     update: AgentState = {**fresh_turn(), "turn": turn}
-    changes: list[AnyMessage] = []
-    if text != message.text or message.id is None or not isinstance(message.content, str):
-        changes.append(HumanMessage(text, id=turn["message_id"], additional_kwargs=_kept(message)))
+    changes = _cleaned(messages, turn["message_id"])
     if state.get("handoff"):
         return {**update, "messages": changes, "answer": ""}
     waiting = state.get("approvals", [])
     changes.extend(await _mend(messages, waiting, turn, run))
+    await _remember_unclosed(state, turn, run)
     update["approvals"] = [request for request in waiting if request["by"] == "staff"]
     update["decisions"] = {}
     reply = _unservable(message, text, whole, turn["locale"])
@@ -57,6 +58,42 @@ def _latest(messages: Sequence[AnyMessage]) -> HumanMessage:
             'A turn begins with the customer\'s message; send {"messages": [("user", "…")]} as input.'
         )
     return messages[-1]
+
+
+def _cleaned(messages: Sequence[AnyMessage], latest_id: str) -> list[AnyMessage]:
+    """The customer's new messages as they are kept, where that is not as they came."""
+    changes: list[AnyMessage] = []
+    for message in reversed(messages):
+        if not isinstance(message, HumanMessage):
+            break
+        text, _ = _readable(message)
+        if text != message.text or message.id is None or not isinstance(message.content, str):
+            id = message.id or latest_id
+            changes.insert(0, HumanMessage(text, id=id, additional_kwargs=_kept(message)))
+    return changes
+
+
+async def _remember_unclosed(state: AgentState, turn: Turn, run: Run) -> None:
+    """Queue what was said in turns that were cut off before they had queued it themselves."""
+    if run.settings.steward_long_term_memory != "on":
+        return
+    last = state.get("turn")
+    for unclosed in unclosed_turns(state["messages"], state.get("closed"), turn["message_id"]):
+        own = last is not None and last["message_id"] == unclosed.message_id
+        said_at = datetime.fromisoformat(last["started_at"]) if own and last else run.now()
+        await run.services.queue.enqueue_turn(
+            Exchange(
+                user_id=last["user_id"] if own and last else turn["user_id"],
+                thread_id=run.thread_id,
+                turn_id=f"turn-{unclosed.message_id}",
+                message_id=unclosed.message_id,
+                customer=clean_text(unclosed.customer),
+                answer=unclosed.answer,
+                said_at=said_at,
+                timezone=turn["timezone"],
+                locale=turn["locale"],
+            )
+        )
 
 
 def _open(message: HumanMessage, text: str, last: Turn | None, run: Run) -> Turn:

@@ -65,6 +65,8 @@ class Business:
     version: str = "1"
     migrations: Path | None = None
     """Folder of numbered `.sql` files: the business's own tables and seed data."""
+    classifiers: Path | None = None
+    """Folder of classifiers trained ahead on the intents' examples; without one the first process trains its own."""
     documents: Path | None = None
     """Folder of `.md` files served by `knowledge_search`."""
     states: Mapping[str, StateWords] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""The local router: a linear classifier over sentence embeddings, trained on the business's own examples (R8)."""
+"""The local router: a linear classifier trained on the business's own examples of its intents (R8)."""
 
 from __future__ import annotations
 
@@ -7,84 +7,104 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from memory.embeddings import Embedder
 from nodes.business import Business
+from nodes.classifier_store import ClassifierStore, key_of
+from nodes.linear_model import LinearModel, Matrix, fit
+from nodes.text_features import says_something, without_identifiers
+from nodes.wishes import Ranking, clauses, decide_alone, several_wishes
 
-Matrix = npt.NDArray[np.float64]
-
-SURE = 0.80
-"""Probability above which the classifier decides alone; set on labelled data, see docs/benchmarks."""
-NEAR = 0.45
-"""Least cosine similarity to some example: what resembles nothing known is never decided alone."""
-_STEPS = 400
-_RATE = 2.0
-_DECAY = 1e-4
-_SHARPNESS = 6.0
-"""Embeddings are unit vectors: logits need a scale to leave the flat part of the softmax."""
+SHARPNESS = 6.0
+"""Turns scores into probabilities; calibrated on labelled data, see docs/benchmarks/routing.md."""
+LONGEST = 300
+"""Characters: a longer message tells a story, which one vector does not hold."""
 
 
 @dataclass(frozen=True)
 class LocalRoute:
-    """Every intent with its probability, likeliest first, and whether that is enough to decide alone."""
+    """What the classifier makes of a message."""
 
-    intents: tuple[tuple[str, float], ...]
-    sure: bool
+    intents: Ranking
+    """Every intent with its probability, likeliest first."""
+    decided: Ranking
+    """The intents that it decides alone; empty where the router model has to be asked."""
 
     def probability(self, name: str) -> float:
         return dict(self.intents).get(name, 0.0)
 
 
 class LocalRouter:
-    """Trained at the first use, in a thread; about 0.2 s for a few hundred examples."""
+    """Trained once, by the first caller or ahead of it by `train`; what was trained is kept for the next process."""
 
-    def __init__(self, business: Business, embedder: Embedder) -> None:
+    def __init__(self, business: Business, embedder: Embedder, store: ClassifierStore) -> None:
         self._business = business
         self._embedder = embedder
+        self._store = store
         self._names = [intent.name for intent in business.intents]
-        self._trained: asyncio.Task[tuple[Matrix, Matrix]] | None = None
+        self._trained: asyncio.Task[LinearModel] | None = None
 
     async def classify(self, text: str) -> LocalRoute:
-        """Probabilities of the intents for one customer message."""
-        weights, examples = await self.train()
-        vector = np.asarray((await self._embedder.embed([text]))[0], dtype=np.float64)
-        probabilities = _softmax(_SHARPNESS * _with_bias(vector[None, :]) @ weights)[0]
-        order = np.argsort(-probabilities)
-        ranked = tuple((self._names[i], round(float(probabilities[i]), 4)) for i in order)
-        near = float((examples @ vector).max())
-        return LocalRoute(ranked, sure=ranked[0][1] >= SURE and near >= NEAR)
+        """Probabilities of the intents for one customer message, and what may be decided on them."""
+        plain = without_identifiers(text)
+        parts = clauses(plain)
+        whole, *rankings = await self._rank([plain, *(parts if len(parts) > 1 else [])])
+        if len(text) > LONGEST or not says_something(plain):
+            return LocalRoute(whole, [])
+        decided = decide_alone(
+            whole, rankings or [whole], joined=several_wishes(plain), fallback=self._business.fallback
+        )
+        return LocalRoute(whole, decided)
 
-    async def train(self) -> tuple[Matrix, Matrix]:
-        """Weights and the embedded examples; trained once, the first caller starts it."""
-        if self._trained is None:
-            self._trained = asyncio.ensure_future(self._train())
+    async def train(self) -> None:
+        """Get ready: load the classifier that an earlier process has trained, or train it."""
+        await self._model()
+
+    async def _rank(self, texts: Sequence[str]) -> list[Ranking]:
+        model = await self._model()
+        vectors = np.asarray(await self._embedder.embed(texts), dtype=np.float32)
+        return [self._ranking(row) for row in _softmax(SHARPNESS * model.scores(texts, vectors))]
+
+    def _ranking(self, probabilities: Matrix) -> Ranking:
+        order = np.argsort(-probabilities, kind="stable")
+        return [(self._names[i], round(float(probabilities[i]), 4)) for i in order]
+
+    async def _model(self) -> LinearModel:
+        if self._trained is None or (self._trained.done() and not _succeeded(self._trained)):
+            self._trained = asyncio.ensure_future(self._load_or_train())
         return await asyncio.shield(self._trained)
 
-    async def _train(self) -> tuple[Matrix, Matrix]:
-        labelled = [(text, i) for i, intent in enumerate(self._business.intents) for text in intent.examples]
-        vectors = await self._embedder.embed([text for text, _ in labelled])
-        examples = np.asarray(vectors, dtype=np.float64)
-        weights = await asyncio.to_thread(_fit, examples, [i for _, i in labelled], len(self._names))
-        return weights, examples
+    async def _load_or_train(self) -> LinearModel:
+        examples = labelled_examples(self._business)
+        key = await asyncio.to_thread(key_of, self._embedder.name, self._names, examples)
+        stored = await asyncio.to_thread(self._store.load, key)
+        if stored is not None:
+            return stored
+        texts, labels = [text for text, _ in examples], [label for _, label in examples]
+        vectors = np.asarray(await self._embedder.embed(texts), dtype=np.float32)
+        model = await asyncio.to_thread(fit, texts, vectors, labels, len(self._names))
+        await asyncio.to_thread(self._store.save, key, model)
+        return model
 
 
-def _fit(examples: Matrix, labels: Sequence[int], classes: int) -> Matrix:
-    """Multinomial logistic regression by gradient descent; classes weigh the same whatever their size."""
-    inputs = _with_bias(examples)
-    targets = np.eye(classes)[list(labels)]
-    balance = (targets / np.maximum(targets.sum(axis=0), 1)).sum(axis=1, keepdims=True) / classes
-    weights = np.zeros((inputs.shape[1], classes))
-    for _ in range(_STEPS):
-        error = (_softmax(_SHARPNESS * inputs @ weights) - targets) * balance
-        weights -= _RATE * (_SHARPNESS * inputs.T @ error + _DECAY * weights)
-    return weights
+def labelled_examples(business: Business) -> list[tuple[str, int]]:
+    """Every example as the classifier sees it, with the position of its intent."""
+    return [
+        (without_identifiers(text), label)
+        for label, intent in enumerate(business.intents)
+        for text in intent.examples
+    ]
 
 
-def _with_bias(vectors: Matrix) -> Matrix:
-    return np.hstack([vectors, np.full((len(vectors), 1), 0.5)])
+def can_be_trained(business: Business) -> bool:
+    """Whether every intent brings examples: one without could never be found, and its messages would go astray."""
+    return len(business.intents) > 1 and all(intent.examples for intent in business.intents)
+
+
+def _succeeded(task: asyncio.Task[LinearModel]) -> bool:
+    return not task.cancelled() and task.exception() is None
 
 
 def _softmax(logits: Matrix) -> Matrix:
     exponents = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return np.asarray(exponents / exponents.sum(axis=1, keepdims=True))
+    return np.asarray(exponents / exponents.sum(axis=1, keepdims=True), dtype=np.float32)

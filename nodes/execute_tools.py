@@ -7,14 +7,15 @@ import json
 import time
 from collections.abc import Sequence
 
-from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
 from nodes.compact import booked_digests
 from nodes.context_groups import open_calls
 from nodes.messages import new_id
 from nodes.run import Run
 from nodes.scope import call_scope
-from nodes.state import AgentState, Handoff, Retry, StopReason, ToolCallRecord
+from nodes.state import AgentState, Handoff, Retry, ToolCallRecord
+from nodes.stopping import stop_reason
 from tools.approval import ApprovalRequest
 from tools.calls import Decision, Outcome, PreparedCall, RawCall
 from tools.reading import raw_calls
@@ -103,7 +104,8 @@ def _update(state: AgentState, run: Run, outcomes: Sequence[Outcome]) -> AgentSt
         "retry": _retry(state, passing),
         "turn": {**state["turn"], "tool_calls": state["turn"]["tool_calls"] + len(final)},
     }
-    if reason := _stop(final):
+    earlier = [record for record in state["tool_calls"] if record["status"] != "pending"]
+    if reason := stop_reason(earlier, final):
         update["stopped_because"] = reason
     if handoff := _handoff(state, run, final):
         update["handoff"] = handoff
@@ -147,12 +149,6 @@ def _retry(state: AgentState, passing: Sequence[Outcome]) -> Retry | None:
     }
 
 
-def _stop(final: Sequence[Outcome]) -> StopReason | None:
-    """A turn ends where the model goes in circles, or where its only step cannot be completed."""
-    kinds = {outcome.envelope.get("error_kind") for outcome in final}
-    return "repeated_call" if "limit" in kinds else None
-
-
 def _handoff(state: AgentState, run: Run, final: Sequence[Outcome]) -> Handoff | None:
     for outcome in final:
         if request := outcome.signals.get("handoff"):
@@ -170,8 +166,23 @@ def _handoff(state: AgentState, run: Run, final: Sequence[Outcome]) -> Handoff |
     return None
 
 
+SETTLED = "-settled"
+"""Ends the id of a call that is made again because its approval was settled after its turn."""
+
+
 def settled_copy(request: ApprovalRequest) -> AIMessage:
     """The call of an approval that was settled after its turn had ended, made again under an id of its own."""
-    call_id = f"{request['call_id']}-settled"
+    call_id = f"{request['call_id']}{SETTLED}"
     call = {"id": call_id, "name": request["name"], "args": request["args"], "type": "tool_call"}
     return AIMessage("", id=new_id("answer"), tool_calls=[call])
+
+
+def settled_late(messages: Sequence[AnyMessage]) -> list[str]:
+    """Tools whose calls were settled by staff behind the last answer, so that the customer does not know yet."""
+    names: list[str] = []
+    for message in reversed(messages):
+        calls = message.tool_calls if isinstance(message, AIMessage) else []
+        if isinstance(message, HumanMessage) or (isinstance(message, AIMessage) and not calls):
+            break
+        names += [call["name"] for call in calls if str(call["id"]).endswith(SETTLED)]
+    return names[::-1]

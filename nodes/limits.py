@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from nodes.settings import NodeSettings
 from nodes.state import StopReason, Turn
@@ -40,4 +40,13 @@ def notice(reason: StopReason) -> str:
         "<notice>\nThis turn has to end now: "
         f"{_REASONS[reason]}. No tool can be called any more. Answer the customer from what is known so far, in "
         "their language, and say plainly what could not be done and what they can do next.\n</notice>"
+    )
+
+
+def decided_notice(tools: Sequence[str]) -> str:
+    """Word to the model in a run that staff, not the customer, have set going."""
+    return (
+        f"<notice>\nA colleague has just decided on what was waiting for approval ({', '.join(tools)}); the results "
+        "above say what came of it. The customer has written nothing new. Tell them the outcome, in their language.\n"
+        "</notice>"
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import structlog
 
+from memory.ageing import HalfLives
 from memory.errors import StewardError
 from memory.recall import Recalled, RecallRequest, recall_for_turn
 from nodes.run import Run
@@ -19,7 +20,13 @@ async def recall_memory(state: AgentState, run: Run) -> AgentState:
     """Memories above the relevance floor, best first; a failing recall costs the turn nothing but them."""
     turn = state["turn"]
     services = run.services
-    request = RecallRequest(user_id=turn["user_id"], text=turn["request"], now=run.now(), k=CANDIDATES)
+    request = RecallRequest(
+        user_id=turn["user_id"],
+        text=turn["request"],
+        now=run.now(),
+        k=CANDIDATES,
+        half_lives=HalfLives.of(run.settings),
+    )
     try:
         found = await recall_for_turn(services.database, services.embedder, request, run.thread_id)
     except StewardError as error:

@@ -9,6 +9,7 @@ from langchain_core.messages import AnyMessage, HumanMessage
 from nodes.run import Run
 from nodes.state import AgentState, Turn
 from tools.calls import CallScope, Grounds
+from tools.spec import Arguments
 
 
 def call_scope(turn: Turn, run: Run, state: AgentState | None = None) -> CallScope:
@@ -26,7 +27,14 @@ def call_scope(turn: Turn, run: Run, state: AgentState | None = None) -> CallSco
         offered=tuple(route["tools"]) if route else (),
         grounds=_grounds(state) if state else Grounds(),
         attempts=retry["attempts"] if retry else {},
+        made=_made(state) if state else (),
     )
+
+
+def _made(state: AgentState) -> list[tuple[str, Arguments]]:
+    """The turn's calls that have a result, so that one which is made again and again is noticed."""
+    calls = state.get("tool_calls", [])
+    return [(call["name"], call["args"]) for call in calls if call["status"] != "pending"]
 
 
 def _grounds(state: AgentState) -> Grounds:

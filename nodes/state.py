@@ -206,6 +206,8 @@ class AgentState(TypedDict, total=False):
     session: SessionView
     clarification: Clarification | None
     last_route: list[str]
+    closed: str | None
+    """Id of the customer's message whose turn was the last to come to its end."""
     sent: SentContext | None
     handoff: Handoff | None
     approvals: list[ApprovalRequest]
@@ -221,6 +223,8 @@ class AgentState(TypedDict, total=False):
     review: Review | None
     answer: str | None
     stopped_because: StopReason | None
+    fault: str | None
+    """Id, in the log, of an unexpected error that ended the turn."""
     usage: Usage
 
 
@@ -236,5 +240,6 @@ def fresh_turn() -> AgentState:
         "review": None,
         "answer": None,
         "stopped_because": None,
+        "fault": None,
         "usage": {"by_class": {}, "by_role": {}},
     }

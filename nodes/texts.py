@@ -13,6 +13,11 @@ _TEXTS: Mapping[str, Mapping[Language, str]] = {
         "en": "Sorry, I cannot process your request just now. Your message is saved; please try again in a "
         "little while, or tell me if you would like a human colleague.",
     },
+    "internal_fault": {
+        "zh": "抱歉，处理您的请求时出了点问题。您的消息已经保存，请再试一次，或告诉我需要转接人工客服。",
+        "en": "Sorry, something went wrong while I was working on your request. Your message is saved; please try "
+        "again, or tell me if you would like a human colleague.",
+    },
     "empty_answer": {
         "zh": "抱歉，我没能给出答复。请换一种说法再告诉我一次，或者让我为您转接人工客服。",
         "en": "Sorry, I could not come up with an answer. Please put it another way, or let me hand you over to a "

@@ -19,7 +19,10 @@ async def write_memory(state: AgentState, run: Run) -> AgentState:
         await _fold(state, run)
     await run.services.usage.flush()
     route = state.get("route")
-    return {"last_route": [i["name"] for i in route["intents"]] if route and not route["ask"] else []}
+    return {
+        "last_route": [i["name"] for i in route["intents"]] if route and not route["ask"] else [],
+        "closed": state["turn"]["message_id"],
+    }
 
 
 async def _fold(state: AgentState, run: Run) -> None:
@@ -46,6 +49,7 @@ def _exchange(state: AgentState, run: Run) -> Exchange:
         thread_id=run.thread_id,
         turn_id=turn["id"],
         message_id=turn["message_id"],
+        position=sum(isinstance(message, HumanMessage) for message in state["messages"]),
         customer=_customer_words(state),
         answer=state.get("answer") or "",
         said_at=run.now(),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -45,6 +45,8 @@ class ApprovalPayload(TypedDict):
 
     action_requests: list[ActionRequest]
     review_configs: list[ReviewConfig]
+    error: NotRequired[str]
+    """Why the last answer could not be read."""
 
 
 def payload(requests: Sequence[ApprovalRequest]) -> ApprovalPayload:

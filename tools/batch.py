@@ -54,6 +54,9 @@ class Batch:
 
     async def _wave(self, calls: Sequence[Call], slots: asyncio.Semaphore) -> list[Finished]:
         """Side by side; calls that are the same call run once, and each gets the outcome."""
+        if len(calls) == 1:
+            finished = await self._one(calls[0], slots)
+            return [finished] if finished else []
         leaders: dict[object, asyncio.Task[Finished | None]] = {}
         tasks: list[asyncio.Task[Finished | None]] = []
         async with asyncio.TaskGroup() as group:

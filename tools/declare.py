@@ -72,6 +72,7 @@ class ToolOptions(TypedDict, total=False):
     cache_seconds: float
     cache_scope: Literal["user", "everyone"]
     settle: Settle | None
+    intents: tuple[str, ...]
     progress: Mapping[str, str]
 
 

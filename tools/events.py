@@ -45,6 +45,16 @@ log = structlog.get_logger(__name__)
 tracer = trace.get_tracer("steward.tools")
 
 
+class Masked:
+    """Arguments without secrets and personal data; worked out only where a line is really written."""
+
+    def __init__(self, args: Arguments) -> None:
+        self._args = args
+
+    def __repr__(self) -> str:
+        return dump(mask_data(self._args))[:_LOGGED_CHARACTERS]
+
+
 def started(call: PreparedCall, scope: CallScope, emit: Emit) -> None:
     """A call begins to run; another attempt of it was announced when the last one failed."""
     if scope.attempts.get(call.id):
@@ -94,7 +104,7 @@ def span(tool: str, call_id: str, args: Arguments, scope: CallScope) -> Iterator
         f"execute_tool {tool}", attributes=attributes, record_exception=False, set_status_on_exception=False
     ) as current:
         if current.is_recording():
-            current.set_attribute("gen_ai.tool.call.arguments", _masked(args))
+            current.set_attribute("gen_ai.tool.call.arguments", repr(Masked(args)))
 
         def close(outcome: Outcome) -> None:
             current.set_attribute("steward.tool.attempt", outcome.attempts)
@@ -110,10 +120,6 @@ def _send(emit: Emit, phase: Phase, tool: str, call_id: str, text: str) -> None:
         emit({"type": "tool", "phase": phase, "tool": tool, "call_id": call_id, "text": text})
     except Exception as error:  # whoever listens must not cost the call
         log.warning("event not sent", tool=tool, error=type(error).__name__)
-
-
-def _masked(args: Arguments) -> str:
-    return dump(mask_data(args))[:_LOGGED_CHARACTERS]
 
 
 def _language(scope: CallScope) -> str:
@@ -146,5 +152,5 @@ def _log(event: str, outcome: Outcome, scope: CallScope) -> None:
         attempt=outcome.attempts,
         seconds=round(outcome.seconds, 4),
         error_kind=outcome.envelope.get("error_kind"),
-        arguments=_masked(outcome.args),
+        arguments=Masked(outcome.args),
     )

@@ -8,6 +8,7 @@ that ends early, a quote inside a string, a missing comma, an unknown escape, Na
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -52,7 +53,11 @@ def exact_json(text: str) -> Any:
     """Strict JSON. Raises JSONDecodeError where it is none, Unreadable where it has no certain meaning."""
     try:
         value = json.loads(
-            text, strict=False, parse_constant=_refuse_constant, object_pairs_hook=unique_pairs
+            text,
+            strict=False,
+            parse_float=finite,
+            parse_constant=_refuse_constant,
+            object_pairs_hook=unique_pairs,
         )
     except (json.JSONDecodeError, Unreadable):
         raise
@@ -62,6 +67,14 @@ def exact_json(text: str) -> Any:
         raise Unreadable(str(fault)) from None
     if too_deep(value):
         raise Unreadable(TOO_DEEP)
+    return value
+
+
+def finite(text: str) -> float:
+    """A number with a fraction or an exponent. Raises Unreadable for one that no JSON can carry on."""
+    value = float(text)
+    if not math.isfinite(value):
+        raise Unreadable(f"{text[:20]} is too large for a number")
     return value
 
 

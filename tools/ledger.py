@@ -14,42 +14,48 @@ from typing import Any, Final, Literal
 from psycopg.types.json import Jsonb
 
 from memory.database import Database
+from memory.erase import Erasure
 from tools.calls import CallScope, Envelope, Outcome
 from tools.spec import JSON, Arguments
 
-ERASE_USER_SQL: Final[Sequence[str]] = ("DELETE FROM tool_call WHERE user_id = %(user_id)s",)
-"""Statements that erase a user, with the parameter `user_id`."""
-PRUNE_SQL: Final = "DELETE FROM tool_call WHERE started_at < now() - make_interval(days => %(days)s)"
-"""Statement that removes what is older than the retention period."""
+ERASURE: Final = Erasure(
+    threads=("SELECT DISTINCT thread_id FROM tool_call WHERE user_id = %(user_id)s",),
+    statements=("DELETE FROM tool_call WHERE user_id = %(user_id)s",),
+)
+"""What the ledger knows of a user, for `memory.erase`."""
+RETENTION: Final = "DELETE FROM tool_call WHERE started_at < %(ledger)s"
+"""Removes what is older than its retention; `ledger` is the time from which on rows are kept."""
 
-# One round trip: the claim, or the row of whoever was first. `may_repeat` is for tools that are safe to run again.
+# What an earlier attempt of the same call left behind makes way. `may_repeat`: the tool is safe to run again, so a
+# claim without a good outcome holds nobody back.
 _CLAIM: Final = """
+WITH earlier AS (
+    DELETE FROM tool_call
+    WHERE thread_id = %(thread_id)s AND turn_id = %(turn_id)s AND call_id = %(call_id)s AND idempotency_key IS NULL
+)
 INSERT INTO tool_call (thread_id, turn_id, call_id, user_id, tool, arguments, idempotency_key, attempt, status)
 VALUES (%(thread_id)s, %(turn_id)s, %(call_id)s, %(user_id)s, %(tool)s, %(arguments)s, %(key)s, %(attempt)s, 'running')
 ON CONFLICT (idempotency_key) WHERE idempotency_key IS NOT NULL DO UPDATE
 SET status = 'running', call_id = excluded.call_id, attempt = excluded.attempt,
-    started_at = clock_timestamp(), finished_at = NULL, error_kind = NULL, result = NULL, without_effect = false
-WHERE tool_call.status = 'error' AND tool_call.without_effect
-   OR tool_call.status <> 'ok' AND %(may_repeat)s
+    started_at = clock_timestamp(), finished_at = NULL, error_kind = NULL, result = NULL
+WHERE tool_call.status <> 'ok' AND %(may_repeat)s
 RETURNING id
 """
-_CLAIMED_BY: Final = """
-SELECT status, error_kind, result, ref, signals, idempotency_key, started_at
+_HELD_BY: Final = """
+SELECT call_id, status, error_kind, result, ref, signals, idempotency_key, started_at
 FROM tool_call WHERE idempotency_key = %(key)s
-"""
-# Only the row that was looked at: had anybody else claimed it meanwhile, it would have started later.
-_CLAIM_AGAIN: Final = """
-UPDATE tool_call
-SET status = 'running', call_id = %(call_id)s, attempt = %(attempt)s,
-    started_at = clock_timestamp(), finished_at = NULL, error_kind = NULL, result = NULL, without_effect = false
-WHERE idempotency_key = %(key)s AND status <> 'ok' AND started_at = %(started_at)s
-RETURNING id
 """
 _COMPLETE: Final = """
 UPDATE tool_call
 SET status = %(status)s, error_kind = %(error_kind)s, result = %(result)s, ref = %(ref)s, signals = %(signals)s,
-    identifiers = %(identifiers)s, details = %(details)s, without_effect = %(without_effect)s, finished_at = now()
+    identifiers = %(identifiers)s, details = %(details)s, finished_at = now(),
+    idempotency_key = CASE WHEN %(may_be_made_again)s THEN NULL ELSE idempotency_key END
 WHERE idempotency_key = %(key)s
+"""
+# Both only the attempt that was looked at: another that began meanwhile started later.
+_GIVE_BACK: Final = """
+UPDATE tool_call SET status = 'error', error_kind = 'cancelled', idempotency_key = NULL, finished_at = now()
+WHERE idempotency_key = %(key)s AND status <> 'ok' AND started_at = %(started_at)s
 """
 _LEAVE_IN_DOUBT: Final = """
 UPDATE tool_call SET status = 'error', error_kind = 'in_doubt', finished_at = now()
@@ -82,7 +88,7 @@ WHERE thread_id = %(thread_id)s AND user_id = %(user_id)s AND call_id = ANY(%(ca
 ORDER BY call_id, id DESC
 """
 _SAME_IN_TURN: Final = """
-SELECT status, error_kind, result, ref, signals, idempotency_key, started_at FROM tool_call
+SELECT call_id, status, error_kind, result, ref, signals, idempotency_key, started_at FROM tool_call
 WHERE thread_id = %(thread_id)s AND turn_id = %(turn_id)s AND user_id = %(user_id)s
   AND tool = %(tool)s AND arguments = %(arguments)s AND status <> 'running'
 ORDER BY id DESC LIMIT 1
@@ -106,14 +112,15 @@ class Row:
     signals: Mapping[str, Any] | None = None
     identifiers: tuple[str, ...] = ()
     details: tuple[str, ...] = ()
-    without_effect: bool = False
-    """Nothing was done, so the call may be claimed again."""
+    may_be_made_again: bool = False
+    """Nothing was done, or nothing can be done twice: the claim is given back."""
 
 
 @dataclass(frozen=True)
 class Recorded:
     """A row that was read. `key` and `started_at` name the attempt that it speaks of."""
 
+    call_id: str
     status: Literal["running", "ok", "error"]
     error_kind: str | None
     result: JSON
@@ -163,13 +170,12 @@ class Ledger:
         }
         if await self._database.fetch_one(_CLAIM, params):
             return None
-        row = await self._database.fetch_one(_CLAIMED_BY, {"key": key})
+        row = await self._database.fetch_one(_HELD_BY, {"key": key})
         return _recorded(row) if row else None
 
-    async def claim_again(self, seen: Recorded, call_id: str, attempt: int) -> bool:
-        """Take over a claim that is known to have had no effect; False where somebody else did."""
-        params = {"key": seen.key, "call_id": call_id, "attempt": attempt, "started_at": seen.started_at}
-        return await self._database.fetch_one(_CLAIM_AGAIN, params) is not None
+    async def give_back(self, seen: Recorded) -> None:
+        """Free a claim that is known to have had no effect."""
+        await self._database.execute(_GIVE_BACK, {"key": seen.key, "started_at": seen.started_at})
 
     async def leave_in_doubt(self, seen: Recorded) -> None:
         """Say of a claim without an outcome that it is in doubt."""
@@ -186,7 +192,7 @@ class Ledger:
             "signals": Jsonb(dict(row.signals)) if row.signals else None,
             "identifiers": Jsonb(row.identifiers),
             "details": Jsonb(row.details),
-            "without_effect": row.without_effect,
+            "may_be_made_again": row.may_be_made_again,
         }
         await self._database.execute(_COMPLETE, params)
 
@@ -236,6 +242,7 @@ def _bound(scope: CallScope) -> dict[str, Any]:
 
 def _recorded(row: Mapping[str, Any]) -> Recorded:
     return Recorded(
+        call_id=row["call_id"],
         status=row["status"],
         error_kind=row["error_kind"],
         result=row["result"],

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final, cast
 
-from memory.clean import clean_json
+from memory.clean import clean_json, clean_text
 from tools import events
 from tools.approval import may_decide
 from tools.arguments import check_arguments, check_call
@@ -25,7 +25,7 @@ from tools.outcomes import envelope_of, refusal
 from tools.registry import ToolRegistry, UnknownTool
 from tools.run_call import CallRunner
 from tools.spec import Approval, Approver, Arguments, ToolSpec
-from tools.validate import Rejected, Validated, explain
+from tools.validate import Rejected, explain
 
 CIRCLES: Final = 3
 """With so many identical calls in one turn a model is taken to go in circles."""
@@ -45,6 +45,7 @@ class Preparer:
 
     async def prepare(self, call: RawCall, scope: CallScope) -> PreparedCall | Outcome:
         """Passes on the graph's own signals; a fault of ours refuses the call and nothing else."""
+        call = _clean(call)
         try:
             prepared = await self._prepare(call, scope)
             args = prepared.args
@@ -53,9 +54,9 @@ class Preparer:
                 return await self._repeated(call, name, args, scope)
             return prepared
         except Exception as error:
-            failure = internal(call.name[:_NAME_CHARACTERS])
+            failure = internal(call.name)
             events.raised(error, failure.error_id, call.name, scope)
-            return refusal(call, call.name[:_NAME_CHARACTERS], failure.kind, failure.description)
+            return refusal(call, call.name, failure.kind, failure.description)
 
     async def settle(
         self, call: PreparedCall, decision: Decision | None, scope: CallScope
@@ -69,12 +70,12 @@ class Preparer:
         by = decision.get("by", "customer")
         if not may_decide(by, needed.by):
             return self._denied(call, f"needs approval by {needed.by}; it did not run.")
-        message = decision.get("message", "")
+        message = clean_text(decision.get("message", ""))
         match decision.get("type"):
             case "approve":
                 return call
             case "edit":
-                return await self._edited(call, decision.get("args", {}), by, scope)
+                return await self._edited(call, _storable(decision.get("args", {})), by, scope)
             case "respond":
                 said = success({"executed": False, "answer_of": by, "answer": message})
                 return Outcome(call.id, call.spec.name, call.args, said, attempts=0)
@@ -87,11 +88,12 @@ class Preparer:
     async def _prepare(self, call: RawCall, scope: CallScope) -> PreparedCall | Outcome:
         spec = self._registry.resolve(call.name, (*scope.offered, *self._registry.engine_names))
         if isinstance(spec, UnknownTool):
-            return refusal(call, call.name[:_NAME_CHARACTERS], "unknown_tool", spec.text)
+            return refusal(call, call.name, "unknown_tool", spec.text)
         checked = check_call(spec, call)
         if isinstance(checked, Rejected):
             return refusal(call, spec.name, checked.kind, explain(checked, spec))
-        args = _storable(checked)
+        # What was read from text, or out of a text, may hold what the plain arguments did not.
+        args = _storable(checked.args) if call.args is None or checked.notes else checked.args
         if missing := await self._ungrounded(spec, args, scope):
             return refusal(call, spec.name, "ungrounded_argument", ask_for(missing, args, spec), args=args)
         return await self._with_approval(PreparedCall(call, spec, args, checked.notes), scope)
@@ -134,7 +136,7 @@ class Preparer:
         checked = check_arguments(call.spec, args)
         if isinstance(checked, Rejected):
             return refusal(call.raw, call.spec.name, checked.kind, explain(checked, call.spec), args=args)
-        edited = replace(call, args=_storable(checked), notes=checked.notes, approval=None)
+        edited = replace(call, args=_storable(checked.args), notes=checked.notes, approval=None)
         asked = await self._with_approval(edited, scope)
         if isinstance(asked, PreparedCall) and asked.approval and not may_decide(by, asked.approval.by):
             return self._denied(edited, f"needs approval by {asked.approval.by} as edited; it did not run.")
@@ -160,11 +162,18 @@ class Preparer:
 
 def repeats(made: Sequence[tuple[str, Arguments]], name: str, args: Arguments) -> int:
     """How many of the calls made are this one: same tool, equal arguments."""
-    wanted = (name, canonical(args))
-    return sum((tool, canonical(given)) == wanted for tool, given in made if tool == name)
+    same_tool = [given for tool, given in made if tool == name]
+    return [canonical(given) for given in same_tool].count(canonical(args)) if same_tool else 0
 
 
-def _storable(checked: Validated) -> Arguments:
+def _clean(call: RawCall) -> RawCall:
+    """As it can be stored and logged: a model may write anything."""
+    name = clean_text(call.name)[:_NAME_CHARACTERS]
+    args = None if call.args is None else _storable(call.args)
+    return replace(call, name=name, args=args, text=None if call.text is None else clean_text(call.text))
+
+
+def _storable(args: Arguments) -> Arguments:
     """Without NUL and halves of characters, which no store takes."""
-    cleaned: Any = clean_json(checked.args).value
+    cleaned: Any = clean_json(args).value
     return cast(Arguments, cleaned)

@@ -11,6 +11,7 @@ from typing import Final
 import structlog
 
 from memory.clean import clean_json
+from tools import events
 from tools.calls import CallScope, Envelope
 from tools.digest import fault_of
 from tools.envelope import dump, success
@@ -24,6 +25,7 @@ _ENVELOPE_TOKENS: Final = 60
 """What status, reference and the note on what was left out take beside the data."""
 _NAMED_FIELDS: Final = 10
 _NAMED_LOSSES: Final = 3
+_NOTE_CHARACTERS: Final = 60
 _IN_THREAD: Final = 50_000
 """Characters of JSON from which the work is done beside the event loop."""
 _READ_MORE: Final = "read_result with this ref, and a path or offset, returns the rest"
@@ -64,35 +66,57 @@ class Presenter:
         self._compactor = compactor
 
     async def show(self, spec: ToolSpec, taken: Taken, scope: CallScope, ref: str) -> Envelope:
-        """What the model sees of a kept result; `ref` names the whole where something is left out."""
+        """What the model sees of a kept result; `ref` names the whole where something is left out.
+
+        Never raises: what has been done is not undone because it cannot be shown.
+        """
+        try:
+            return await self._show(spec, taken, scope, ref)
+        except Exception as error:
+            events.raised(error, ref, spec.name, scope)
+            return success("It succeeded; the result cannot be shown.", ref=ref, omitted={"read": _READ_MORE})
+
+    async def _show(self, spec: ToolSpec, taken: Taken, scope: CallScope, ref: str) -> Envelope:
         kept, left_out = pick_fields(spec, taken.whole, scope.intents)
-        reduced = await self._fit(spec, kept, scope, taken.identifiers)
-        omitted = _omitted(left_out, reduced.cut, taken.losses)
+        omitted = _omitted(left_out, taken.losses)
+        taken_up = self._count(dump(omitted)) if omitted else 0
+        reduced = await self._fit(spec, kept, scope, taken.identifiers, taken_up)
+        if reduced.cut:
+            omitted["cut"] = dict(reduced.cut)
         if spec.engine or not (left_out or reduced.cut):
             return success(reduced.data, omitted=omitted)
         return success(reduced.data, ref=ref, omitted={**omitted, "read": _READ_MORE})
 
-    async def _fit(self, spec: ToolSpec, data: JSON, scope: CallScope, identifiers: Sequence[str]) -> Reduced:
+    async def _fit(
+        self, spec: ToolSpec, data: JSON, scope: CallScope, identifiers: Sequence[str], taken_up: int
+    ) -> Reduced:
+        """The data as it fits beside what takes up some tokens already."""
         text = dump(data)
-        if fits(text, self._budget, self._count):
+        if fits(text, max(self._budget - taken_up, self._budget // 2), self._count):
             return Reduced(data)
+        room = max(self._room - taken_up, self._budget // 3)
         large = len(text) > _IN_THREAD
-        if not large and fits(dump(table := compact(data)), self._room, self._count):
+        if not large and fits(dump(table := compact(data)), room, self._count):
             return Reduced(table)
-        if not spec.engine and (digest := await self._digest(spec, data, scope, identifiers)) is not None:
+        if (
+            not spec.engine
+            and (digest := await self._digest(spec, data, scope, identifiers, room)) is not None
+        ):
             return Reduced(digest, {"data": f"a digest of {len(text)} characters"})
         if large:
-            return await asyncio.to_thread(reduce, data, self._room, self._count)
-        return reduce(data, self._room, self._count)
+            return await asyncio.to_thread(reduce, data, room, self._count)
+        return reduce(data, room, self._count)
 
-    async def _digest(self, spec: ToolSpec, data: JSON, scope: CallScope, identifiers: Sequence[str]) -> JSON:
+    async def _digest(
+        self, spec: ToolSpec, data: JSON, scope: CallScope, identifiers: Sequence[str], room: int
+    ) -> JSON:
         """What the small model makes of it; None where it fails, or is not to be trusted."""
         if self._compactor is None:
             return None
         request = scope.grounds.user_texts[-1] if scope.grounds.user_texts else ""
         compactor = self._compactor
         result = await attempt(
-            lambda: compactor(spec.name, request, data, self._room), f"digest of {spec.name}", None
+            lambda: compactor(spec.name, request, data, room), f"digest of {spec.name}", None
         )
         if isinstance(result, Raised):
             log.warning("compactor failed", tool=spec.name, error=type(result.error).__name__)
@@ -101,7 +125,7 @@ class Presenter:
             return None
         digest = clean_json(result.value).value
         fault = fault_of(digest, data, identifiers)
-        if fault is None and not fits(dump(digest), self._room, self._count):
+        if fault is None and not fits(dump(digest), room, self._count):
             fault = "it is too long"
         if fault is not None:
             log.info("digest not taken", tool=spec.name, fault=fault)
@@ -121,12 +145,10 @@ def pick_fields(spec: ToolSpec, data: JSON, intents: Sequence[str]) -> tuple[JSO
     return pick(data, paths) if paths else (data, [])
 
 
-def _omitted(left_out: Sequence[str], cut: dict[str, str], losses: Sequence[str]) -> dict[str, JSON]:
+def _omitted(left_out: Sequence[str], losses: Sequence[str]) -> dict[str, JSON]:
     omitted: dict[str, JSON] = {}
     if left_out:
         omitted["fields"] = _head(left_out, _NAMED_FIELDS)
-    if cut:
-        omitted["cut"] = dict(cut)
     if losses:
         omitted["notes"] = _head(losses, _NAMED_LOSSES)
     return omitted
@@ -134,4 +156,4 @@ def _omitted(left_out: Sequence[str], cut: dict[str, str], losses: Sequence[str]
 
 def _head(texts: Sequence[str], most: int) -> list[JSON]:
     rest = len(texts) - most
-    return [*texts[:most], *([f"{rest} more"] if rest > 0 else [])]
+    return [*(text[:_NOTE_CHARACTERS] for text in texts[:most]), *([f"{rest} more"] if rest > 0 else [])]

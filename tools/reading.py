@@ -16,6 +16,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk, InvalidToolCall, 
 from memory.clean import clean_text
 from tools.arguments import check_call
 from tools.calls import RawCall
+from tools.envelope import dump
 from tools.json_text import CUT_OFF, TOO_DEEP, Unreadable, too_deep
 from tools.names import protocol_name
 from tools.registry import ToolRegistry, UnknownTool
@@ -105,6 +106,10 @@ def _written(message: AIMessage) -> Iterator[RawCall]:
     for call in message.tool_calls:
         if too_deep(call["args"]):
             yield RawCall(call["id"] or "", call["name"], None, "", TOO_DEEP)
+        elif not _is_json(call["args"]):
+            yield RawCall(
+                call["id"] or "", call["name"], None, "", "a number in it is too large, or none at all"
+            )
         else:
             yield RawCall(call["id"] or "", call["name"], _clean(call["args"]))
     for broken in message.invalid_tool_calls:
@@ -130,6 +135,15 @@ def _fitted(call: RawCall, registry: ToolRegistry, offered: Collection[str]) -> 
     if args is None and call.text and isinstance(checked := check_call(spec, call), Validated):
         args = checked.args
     return registry.protocol_name(spec.name), args
+
+
+def _is_json(args: Any) -> bool:
+    """False for infinities and NaN, which a lenient client lets through and a provider refuses in the history."""
+    try:
+        dump(args)
+    except ValueError:
+        return False
+    return True
 
 
 def _unique(call_id: str, taken: Collection[str]) -> str:

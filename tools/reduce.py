@@ -45,7 +45,10 @@ class Reduced:
 
 
 def fits(text: str, budget: int, count: Count) -> bool:
-    """Whether a text is within the budget, in tokens. Cheap for what is far too large."""
+    """Whether a text is within the budget, in tokens. Cheap for what is short, and for what is far too large."""
+    most = len(text) if text.isascii() else 4 * len(text)
+    if most <= budget:
+        return True  # no token is shorter than a byte
     return len(text) <= budget * _MOST_CHARACTERS_PER_TOKEN and count(text) <= budget
 
 

@@ -12,7 +12,7 @@ from tools.errors import DeclarationError
 from tools.names import meant, nearest, protocol_names
 from tools.openai_strict import strict as strict_schema
 from tools.schema import closed, for_model
-from tools.spec import ToolSpec
+from tools.spec import EVERY_INTENT, ToolSpec
 
 log = structlog.get_logger(__name__)
 
@@ -31,20 +31,40 @@ class ToolRegistry:
     """Tools by name, in the order of declaration.
 
     `specs` are the business's own: a fault raises DeclarationError. `brought` come from elsewhere (MCP): a
-    faulty one is left out with a warning, as is one whose name is taken.
+    faulty one is left out with a warning, as is one whose name is taken. Those of a server that is reached
+    later join with `bring`.
     """
 
     def __init__(self, specs: Iterable[ToolSpec], brought: Iterable[ToolSpec] = ()) -> None:
         self._specs: dict[str, ToolSpec] = {}
+        self._sources: dict[str, dict[str, ToolSpec]] = {}
         for spec in specs:
             if fault := self._fault(spec):
                 raise DeclarationError(f"Tool {spec.name!r}: {fault}")
             self._specs[spec.name] = spec
-        for spec in brought:
+        self._business = dict(self._specs)
+        self.bring("", brought)
+
+    def bring(self, source: str, specs: Iterable[ToolSpec]) -> None:
+        """The tools that `source` (a server) has now, in place of those that it brought before.
+
+        Their order among the sources is that of the sources' names, whichever was reached first.
+        """
+        self._sources.pop(source, None)
+        self._gather()
+        taken: dict[str, ToolSpec] = {}
+        for spec in specs:
             if fault := self._fault(spec):
                 log.warning("tool left out", tool=spec.name, fault=fault)
                 continue
-            self._specs[spec.name] = spec
+            self._specs[spec.name] = taken[spec.name] = spec
+        self._sources[source] = taken
+        self._gather()
+
+    def _gather(self) -> None:
+        self._specs = dict(self._business)
+        for _, specs in sorted(self._sources.items()):
+            self._specs.update(specs)
         self._protocol = protocol_names(self._specs)
         self._own = {protocol: own for own, protocol in self._protocol.items()}
         self._shown: dict[tuple[str, bool], dict[str, Any]] = {}
@@ -67,6 +87,14 @@ class ToolRegistry:
     def engine_names(self) -> tuple[str, ...]:
         """Own names of the engine's tools, in order; they are offered beside the business's."""
         return tuple(spec.name for spec in self if spec.engine)
+
+    def brought_by(self, source: str) -> tuple[str, ...]:
+        """Own names of the tools that this source brought."""
+        return tuple(self._sources.get(source, ()))
+
+    def offered_by(self, intent: str) -> tuple[str, ...]:
+        """Own names of the tools that ask this intent to offer them, beside those that it lists."""
+        return tuple(spec.name for spec in self if intent in spec.intents or EVERY_INTENT in spec.intents)
 
     def get(self, name: str) -> ToolSpec | None:
         """By its own name, or by the name that the model knows it by."""

@@ -28,12 +28,8 @@ Where = Annotated[
     str,
     Field(description="Only list elements that match: `field=value`, or `field~part`."),
 ]
-Offset = Annotated[
-    int, Field(ge=0, description="First element, or character of a text.")
-]
-Limit = Annotated[
-    int, Field(ge=1, le=500, description="Most elements; fewer where they are large.")
-]
+Offset = Annotated[int, Field(ge=0, description="First element, or character of a text.")]
+Limit = Annotated[int, Field(ge=1, le=500, description="Most elements; fewer where they are large.")]
 
 
 def read_result_tool(budget: int, count: Count) -> ToolSpec:

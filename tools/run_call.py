@@ -137,20 +137,32 @@ class CallRunner:
             events.raised(error, failure.error_id, spec.name, scope)
             return await self._failed(replace(this, key=None), failure)
         if isinstance(before, Recorded):
-            envelope = await self.restore(spec, before, scope)
-            return Finished(this.outcome(envelope, signals=before.signals))
-        if isinstance(before, InDoubt):
-            return Finished(this.outcome(envelope_of(in_doubt(spec.name), spec)))
+            return await self._again(this, before)
         if isinstance(before, TookEffect):
             return await self._succeeded(this, before.value)
         try:
             return await self._guarded(this, context)
         except GraphBubbleUp:
             # The tool paused the graph before it was done; it will be run again from its top.
-            await self._effects.complete(context.idempotency_key, Row("error", without_effect=True))
+            await self._effects.complete(context.idempotency_key, Row("error", may_be_made_again=True))
             raise
         finally:
             self._cache.wrote(scope.user_id)
+
+    async def _again(self, this: _Try, before: Recorded) -> Finished:
+        """A side effect that was made, or begun, before: it is told, not repeated.
+
+        Where it was another call (a fork, the model repeating itself), this one gets a row of its own.
+        """
+        spec = this.call.spec
+        if before.status == "ok":
+            envelope = await self.restore(spec, before, this.scope)
+            row = Row("ok", None, before.result, before.ref, before.signals)
+        else:
+            envelope = envelope_of(in_doubt(spec.name), spec)
+            row = Row("error", "in_doubt", envelope)
+        same = before.call_id == this.call.id
+        return Finished(this.outcome(envelope, signals=before.signals), row, in_ledger=same)
 
     async def restore(self, spec: ToolSpec, before: Recorded, scope: CallScope) -> Envelope:
         """The envelope of a recorded call, as the model would have seen it."""
@@ -168,7 +180,7 @@ class CallRunner:
             return envelope_of(in_doubt(spec.name), spec)
         if isinstance(verdict, NoEffect):
             envelope = envelope_of(not_done(spec.name), spec)
-            await self._effects.complete(key, Row("error", "cancelled", envelope, without_effect=True))
+            await self._effects.complete(key, Row("error", "cancelled", envelope, may_be_made_again=True))
             return envelope
         taken = take(spec, verdict.value)
         row = Row("ok", None, taken.whole, new_ref(), None, taken.identifiers, taken.details)
@@ -217,14 +229,15 @@ class CallRunner:
     ) -> Finished:
         spec = this.call.spec
         envelope = envelope_of(failure, spec)
-        row = Row("error", failure.kind, envelope, without_effect=failure.without_effect)
+        again = failure.without_effect or spec.can_repeat
+        row = Row("error", failure.kind, envelope, may_be_made_again=again)
         if this.key:
             await self._effects.complete(this.key, row)
-        again = is_worth_another_try(failure, spec, this.attempts, self._settings.steward_tool_attempts)
+        transient = is_worth_another_try(failure, spec, this.attempts, self._settings.steward_tool_attempts)
         outcome = this.outcome(
             envelope,
-            transient=again,
-            retry_after=max(pause(this.attempts), failure.retry_after) if again else 0.0,
+            transient=transient,
+            retry_after=max(pause(this.attempts), failure.retry_after) if transient else 0.0,
             signals=signals or {},
         )
         return Finished(outcome, row, in_ledger=this.key is not None)

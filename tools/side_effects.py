@@ -48,10 +48,29 @@ class SideEffects:
 
     async def claim(
         self, spec: ToolSpec, args: Arguments, scope: CallScope, context: ToolContext, attempt_number: int
-    ) -> Recorded | TookEffect | InDoubt | None:
-        """None: the call is ours to run. Otherwise what became of it before: the recorded outcome, what the tool's
-        check found, or doubt. Raises what the database raises; then nothing is claimed."""
-        seen = await self._ledger.claim(
+    ) -> Recorded | TookEffect | None:
+        """None: the call is ours to run. Otherwise what became of it before: the recorded outcome where it is `ok`,
+        else a row that is in doubt; or what the tool's check found. Raises what the database raises; then nothing
+        is claimed."""
+        seen = await self._claim(spec, args, scope, context, attempt_number)
+        if seen is None or seen.status == "ok":
+            return seen
+        verdict = await self.settle(spec, args, context)
+        if isinstance(verdict, TookEffect):
+            return verdict
+        if isinstance(verdict, NoEffect):
+            await self._ledger.give_back(seen)
+            # Whoever else found it free may be quicker.
+            seen = await self._claim(spec, args, scope, context, attempt_number)
+            if seen is None or seen.status == "ok":
+                return seen
+        await self._ledger.leave_in_doubt(seen)
+        return seen
+
+    async def _claim(
+        self, spec: ToolSpec, args: Arguments, scope: CallScope, context: ToolContext, attempt_number: int
+    ) -> Recorded | None:
+        return await self._ledger.claim(
             scope,
             spec.name,
             context.call_id,
@@ -60,16 +79,6 @@ class SideEffects:
             attempt=attempt_number,
             may_repeat=spec.can_repeat,
         )
-        if seen is None or seen.status == "ok":
-            return seen
-        verdict = await self.settle(spec, args, context)
-        if isinstance(verdict, NoEffect):
-            if await self._ledger.claim_again(seen, context.call_id, attempt_number):
-                return None
-            verdict = InDoubt()
-        if isinstance(verdict, InDoubt):
-            await self._ledger.leave_in_doubt(seen)
-        return verdict
 
     async def settle(
         self, spec: ToolSpec, args: Arguments, context: ToolContext

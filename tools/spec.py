@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from tools.knowledge import Knowledge
     from tools.problems import FieldProblem
 
-JSON = TypeAliasType("JSON", "None | bool | int | float | str | list[JSON] | dict[str, JSON]")
+JSON = TypeAliasType("JSON", "bool | int | float | str | list[JSON] | dict[str, JSON] | None")
 Arguments = dict[str, JSON]
 Effect = Literal["read", "write"]
 Approver = Literal["customer", "staff"]
+EVERY_INTENT = "*"
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,8 @@ class ToolSpec:
     """Time to live of a cached result; 0 for anything that can change under the customer's eyes."""
     cache_scope: Literal["user", "everyone"] = "user"
     settle: Settle | None = None
+    intents: tuple[str, ...] = ()
+    """Intents that offer it without listing it, `*` for all; for tools that the business does not know."""
     progress: Mapping[str, str] = field(default_factory=dict)
     """Sentence for the user while it runs, by language (`zh`, `en`), formatted with the arguments."""
 

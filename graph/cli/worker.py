@@ -15,9 +15,27 @@ if TYPE_CHECKING:
 
 def worker(
     once: Annotated[bool, typer.Option("--once", help="Run what is due, then stop.")] = False,
+    again: Annotated[
+        bool, typer.Option("--reembed", help="Embed every memory by the model of the settings, then stop.")
+    ] = False,
 ) -> None:
     """Run background memory jobs until stopped."""
-    run(lambda settings: _work(settings, once=once))
+    run(_reembed if again else lambda settings: _work(settings, once=once))
+
+
+async def _reembed(settings: Settings) -> int:
+    from graph.holder import migration_folders
+    from graph.shop.business import SHOP
+    from memory.database import open_database
+    from memory.embeddings import make_embedder
+    from memory.migrate import migrate
+    from memory.reembed import reembed
+
+    async with open_database(settings) as database:
+        await migrate(database, migration_folders(SHOP))
+        texts = await reembed(database, make_embedder(settings))
+    note(f"{texts} texts embedded by {settings.steward_embeddings}")
+    return OK
 
 
 async def _work(settings: Settings, *, once: bool) -> int:

@@ -17,6 +17,7 @@ SHOP = Business(
     fallback="chat",
     version="1",
     migrations=FOLDER / "migrations",
+    classifiers=FOLDER / "classifiers",
     documents=FOLDER / "documents",
     states=STATES,
     offline=offline_model,

@@ -28,7 +28,7 @@ STATES: Mapping[str, StateWords] = {
         implies=("paid",),
     ),
     "shipped": StateWords(
-        ("已发货", "已出库", "已寄出", "已发出", "shipped", "dispatched"),
+        ("已发货", "已出库", "shipped", "dispatched"),
         implies=("paid",),
     ),
     "delivered": StateWords(("已签收", "已送达", "已妥投", "delivered"), implies=("shipped",)),
@@ -44,6 +44,7 @@ STATES: Mapping[str, StateWords] = {
         (
             "退款中",
             "正在退款",
+            "处理中",
             "退款处理中",
             "being refunded",
             "refund is being processed",
@@ -56,8 +57,10 @@ STATES: Mapping[str, StateWords] = {
             "已退回",
             "已到账",
             "退款已完成",
-            "refunded",
-            "reimbursed",
+            "been refunded",
+            "was refunded",
+            "were refunded",
+            "have refunded",
             "refund … has been issued",
             "refund … was issued",
             "refund … has been paid",
@@ -65,7 +68,7 @@ STATES: Mapping[str, StateWords] = {
             "refund … has been completed",
             "refund … has gone through",
         ),
-        implies=("open", "settled"),
+        implies=("open", "approved", "settled"),
     ),
     # parcels
     "collected": StateWords(
@@ -134,7 +137,7 @@ STATES: Mapping[str, StateWords] = {
             "waiting for the goods",
             "waiting for your return",
         ),
-        implies=("open",),
+        implies=("open", "approved"),
     ),
     "inspecting": StateWords(
         (
@@ -149,7 +152,7 @@ STATES: Mapping[str, StateWords] = {
             "under inspection",
             "being checked",
         ),
-        implies=("open",),
+        implies=("open", "approved"),
     ),
     "exchanged": StateWords(
         (
@@ -159,7 +162,7 @@ STATES: Mapping[str, StateWords] = {
             "replacement … has been sent",
             "replacement … has been shipped",
         ),
-        implies=("open", "settled"),
+        implies=("open", "approved", "settled"),
     ),
     "settled": StateWords(("售后已完成", "exchange … completed", "repair … completed")),
     "rejected": StateWords(
@@ -171,13 +174,11 @@ STATES: Mapping[str, StateWords] = {
             "审核未通过",
             "审批未通过",
             "rejected",
-            "declined",
-            "refused",
         ),
         implies=("open",),
     ),
     "approved": StateWords(("审核通过", "审批通过", "已批准", "已通过审核", "approved"), implies=("open",)),
-    "closed": StateWords(("已关闭", "closed"), implies=("open",)),
+    "closed": StateWords(("已关闭", "been closed", "was closed"), implies=("open",)),
     "waiting_for_staff_approval": StateWords(
         (
             "待审批",

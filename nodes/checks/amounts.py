@@ -9,7 +9,7 @@ from decimal import Decimal
 from nodes.checks.numerals import CHINESE_NUMERAL, number
 from nodes.checks.text import FLAGS, Mention
 
-_NUMBER = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
+_NUMBER = r"(?:\d{1,3}(?:,\d{3}){1,3}|\d{1,11})(?:\.\d{1,6})?(?!\d)"
 _BEFORE = r"(?:¥|RMB|CNY|HK\$|US\$|\$|USD|€|EUR|£|GBP|人民币)"
 _AFTER = (
     r"(?:元|块(?!石)|圆|人民币|美元|欧元|港币|英镑|€"
@@ -23,8 +23,8 @@ _AMOUNT = re.compile(
     rf"{_BEFORE}\s*(?P<prefixed>{_NUMBER})(?P<scale>\s*万)?"
     rf"|(?<![\w.\-/])(?P<suffixed>{_NUMBER})(?P<scale_before>\s*万)?\s*{_AFTER}"
     rf"|(?P<words>{CHINESE_NUMERAL})(?:元|块钱)"
-    rf"|{_NAMED}(?P<named>{_NUMBER})(?=\s*(?:$|[,.。;!?)(]|[减返免包送]))(?!\.\d)"
-    r"|(?<![\w.\-/,:])(?P<bare>(?:\d{1,3}(?:,\d{3})+|\d+)\.\d{2})(?!\d|%|[.\-/]\d|\s*(?:kg|km|cm|mm|ml|公斤|千克|厘米|毫米|折|倍|分\b))",
+    rf"|{_NAMED}(?P<named>{_NUMBER})(?=\s*(?:$|[,.。;!?)(]|[减返免包送]))(?![.,]\d)"
+    r"|(?<![\w.\-/,:])(?P<bare>(?:\d{1,3}(?:,\d{3}){1,3}|\d{1,11})\.\d{2})(?!\d|%|[.\-/]\d|\s*(?:kg|km|cm|mm|ml|公斤|千克|厘米|毫米|折|倍|分\b))",
     FLAGS,
 )
 _RATE = re.compile(r"(?<![\w.])(\d{1,3}(?:\.\d+)?)\s*(?:%|percent\b|per cent\b)", FLAGS)

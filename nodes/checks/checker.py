@@ -19,6 +19,7 @@ from nodes.checks.grounding import (
     knows_duration,
     knows_identifier,
 )
+from nodes.checks.identifiers import Identifier
 from nodes.checks.known import Known
 from nodes.checks.missing import missing_fields, unanswered
 from nodes.checks.reading import read
@@ -32,6 +33,9 @@ _TOGETHER = re.compile(
 )
 _NEAR = 15
 """Characters from the number of a thing within which words are surely said of it, whatever else is named."""
+
+_Named = tuple[Mention[Identifier], int]
+"""A number in the sentence, with the index of the thing it names."""
 
 
 @dataclass(frozen=True)
@@ -97,8 +101,8 @@ class _Sentence:
         self._evidence = evidence
         self._sources = sources
         self._reading = read(text, sources.today)
-        self._things = [
-            (mention.end, thing)
+        self._named = [
+            (mention, thing)
             for mention in self._reading.identifiers
             if (thing := evidence.thing_of(mention.value.forms)) is not None
         ]
@@ -126,8 +130,9 @@ class _Sentence:
 
     def _times(self) -> Iterator[tuple[int, Fact, Fault | None]]:
         today = self._sources.today
+        named = [day.value for day in self._reading.dates]
         for day in self._reading.dates:
-            right = knows_date(day.value, self._text, self._known(day.start), today)
+            right = knows_date(day, self._text, named, self._known(day.start), today)
             yield self._fact("date", day, None if right else Fault("date", day.quote))
         for span in self._reading.durations:
             before, after = self._text[: span.start], self._text[span.end :]
@@ -148,27 +153,28 @@ class _Sentence:
         return mention.start, Fact(kind, mention.quote, mention.value, self._position), fault
 
     def _known(self, position: int) -> Known:
-        return self._evidence.about(self._subject(position))
+        subject = self._subject(position)
+        return self._evidence.about(subject[1] if subject else None)
 
-    def _subject(self, position: int) -> int | None:
-        """The thing that the words at a position speak of, where the sentence makes that plain."""
-        things = {thing for _, thing in self._things}
-        if len(things) == 1:
-            return next(iter(things))
+    def _subject(self, position: int) -> _Named | None:
+        """The number, with the thing it names, that the words at a position speak of, where that is plain."""
+        before = [named for named in self._named if named[0].end <= position]
+        if len({thing for _, thing in self._named}) == 1:
+            return before[-1] if before else self._named[0]
         start, end = _part(self._text, position)
         if _TOGETHER.search(self._text[start:end]):
             return None
-        beside = {thing for at, thing in self._things if start < at <= end}
-        if len(beside) == 1:
-            return next(iter(beside))
-        before = [(at, thing) for at, thing in self._things if at <= position]
-        if not before or (beside and position - before[-1][0] > _NEAR):
+        beside = [named for named in self._named if start < named[0].end <= end]
+        if len({thing for _, thing in beside}) == 1:
+            return beside[0]
+        if not before or (beside and position - before[-1][0].end > _NEAR):
             return None
-        return before[-1][1]
+        return before[-1]
 
-    def _is_true(self, claim: StateClaim, thing: int | None) -> bool:
+    def _is_true(self, claim: StateClaim, subject: _Named | None) -> bool:
         vocabulary = self._sources.vocabulary
-        live = [vocabulary.closure(states) for states in self._evidence.live_states(thing)]
+        forms, thing = (subject[0].value.forms, subject[1]) if subject else ((), None)
+        live = [vocabulary.closure(states) for states in self._evidence.live_states(thing, forms)]
         if claim.denied:
             return not live or not all(claim.states & states for states in live)
         if live:

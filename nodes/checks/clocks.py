@@ -8,7 +8,7 @@ from datetime import time
 from nodes.checks.text import FLAGS, Mention
 
 _CLOCK = re.compile(
-    r"(?P<half>凌晨|早上|上午|中午|下午|傍晚|晚上|晚)?\s*"
+    r"(?P<half>凌晨|早上|上午|中午|下午|傍晚|晚上|晚)?\s?"
     r"(?<![\d.:\-+])(?P<hour>\d{1,2})(?:[:](?P<minute>\d{2})(?::\d{2}(?:\.\d+)?)?(?![\d:])"
     r"|[点时](?![间候建原要说注])(?:(?P<zh_minute>\d{1,2})分?|(?P<half_past>半))?)?"
     r"(?:\s*(?P<meridiem>[ap]\.?m)\b)?",

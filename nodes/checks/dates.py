@@ -26,10 +26,10 @@ _CALENDAR = tuple(
         r"(?:(?P<year>(?:19|20)\d\d)\s*年\s*)?(?<![\d.])(?P<month>\d{1,2})\s*月\s*(?P<day>\d{1,2})\s*[日号]?",
         rf"\b{_MONTH}\s+(?:the\s+)?(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:\d)(?:,?\s+(?P<year>(?:19|20)\d\d)\b)?",
         rf"(?<![\w\-])(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}(?![A-Za-z])(?:,?\s+(?P<year>(?:19|20)\d\d)\b)?",
-        r"(?<![\w\-/.])(?!24/7)(?P<month>\d{1,2})/(?P<day>\d{1,2})(?![\w/%])",
+        r"(?<![\w\-/.])(?!24/7)(?P<month>0?[1-9]|1[0-2])/(?P<day>0[1-9]|[12]\d|3[01])(?![\w/%])",
     )
 )
-_DAY_OF_MONTH = re.compile(r"(?<![\d月.\-/A-Za-z])(?P<day>\d{1,2})\s*号(?!楼|仓|店|线|门|室|码)", FLAGS)
+_DAY_OF_MONTH = re.compile(r"(?<![\d月.\-/A-Za-z])(?P<day>[12]?\d|3[01])\s*号(?!楼|仓|店|线|门|室|码)", FLAGS)
 _RELATIVE = (
     (re.compile(r"大后天"), 3),
     (re.compile(r"后天|the day after tomorrow", FLAGS), 2),
@@ -44,7 +44,7 @@ _WEEKDAY = re.compile(
     FLAGS,
 )
 _WEEKS = {"上上": -2, "上": -1, "上个": -1, "本": 0, "这": 0, "这个": 0, "下": 1, "下个": 1, "下下": 2}
-_REACH = 14
+_REACH = 8
 """Days before and after today that a bare weekday may mean."""
 
 

@@ -26,10 +26,12 @@ _DURATION = re.compile(
     r"(?![A-Za-z])",
     FLAGS,
 )
-_VAGUE_BEFORE = re.compile(r"(?:这|那|过|近|前|头|好|每|第|once|twice|per)\s*$", FLAGS)
-_AROUND_ONE = re.compile(
-    r"(?:within|in|after|takes?|take|up to|another|needs?|约|需|要|提前|再过)\s*$", FLAGS
+_VAGUE_BEFORE = re.compile(
+    r"(?:这|那|过|近|前|头|好|每|第|快|差不多|大概|大约|once|twice|per|about|around|almost|nearly|roughly)\s*$",
+    FLAGS,
 )
+_VAGUE_AFTER = re.compile(r"\s*(?:左右|上下|or two\b|or so\b)", FLAGS)
+_AROUND_ONE = re.compile(r"(?:within|in|after|takes?|take|up to|another|needs?|需|要|提前|再过)\s*$", FLAGS)
 _AFTER_ONE = re.compile(
     r"\s*(?:之?内|以内|之?后|以后|之?前|左右|ago|later|late|early|left|warrant|from|of\b)", FLAGS
 )
@@ -75,7 +77,7 @@ def _without_unit(text: str, found: list[Mention[Duration]]) -> Iterator[Mention
 
 def _is_meant(text: str, match: re.Match[str]) -> bool:
     before, after = text[: match.start()], text[match.end() :]
-    if _VAGUE_BEFORE.search(before):
+    if _VAGUE_BEFORE.search(before) or _VAGUE_AFTER.match(after):
         return False
     if match["hour"] and match["high"] == "24" and _ROUND_THE_CLOCK.match(after):
         return False

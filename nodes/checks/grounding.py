@@ -13,13 +13,15 @@ from nodes.checks.dates import Day
 from nodes.checks.durations import Duration, Length
 from nodes.checks.identifiers import Identifier
 from nodes.checks.known import Known
+from nodes.checks.text import Mention
 
 _CENT = Decimal("0.01")
-_DEADLINE = re.compile(
-    r"前|截止|截至|最晚|最迟|不晚于|到期|期限|为止|止|即|起|by|before|until|till|latest|deadline|through|ended?|"
-    r"expires?|that is|i\.e\.|from|between|due",
+_TERM_BEFORE = re.compile(
+    r"(?:截止|截至|最晚|最迟|不晚于|期限|保到|保修到|至|到|即|by|before|until|till|latest|deadline|through|end(?:s|ed)?|"
+    r"expires?|that is|i\.e\.|from|between|due|and)[^\d,]{0,12}$",
     re.IGNORECASE,
 )
+_TERM_AFTER = re.compile(r"(?:[^\d,]{0,4})?(?:前|以前|截止|到期|为止|止|起)", re.IGNORECASE)
 _PAST = re.compile(
     r"(?:已经?|超过|过了|晚了?|逾期|延迟|用了|历时|been|for|took|over|already|past)\D{0,6}$", re.IGNORECASE
 )
@@ -47,7 +49,7 @@ def knows_amount(amount: Amount, known: Known, told: Collection[Decimal] = ()) -
     `told`: amounts that the draft has already given, and rightly so: what it goes on to compute may rest on them.
     """
     value = amount.value
-    if value in known.numbers or value in known.totals:
+    if value == 0 or value in known.numbers or value in known.totals:
         return True
     bases = known.amounts | known.totals | set(told)
     if any(value - base in bases or base - value in bases or value + base in bases for base in bases):
@@ -60,19 +62,23 @@ def knows_amount(amount: Amount, known: Known, told: Collection[Decimal] = ()) -
     )
 
 
-def knows_date(day: Day, sentence: str, known: Known, today: date) -> bool:
+def knows_date(
+    mention: Mention[Day], sentence: str, others: Iterable[Day], known: Known, today: date
+) -> bool:
     """A known day, or one that a known span of time leads to.
 
-    The span counts from today; where the sentence speaks of a term, from any known day, and ranges count too.
+    The span counts from today; where the words are those of a term, also from a known day in the past or from
+    one of the `others` that the sentence names, and ranges count too.
     """
+    day = mention.value
     if day.word and day.word in known.day_words:
         return True
     if not day.dates.isdisjoint(known.days):
         return True
-    if _DEADLINE.search(sentence):
-        bases, lengths = known.days, known.lengths
-    else:
-        bases, lengths = {today}, {low for low, high in known.spans if low == high}
+    bases, lengths = {today}, {low for low, high in known.spans if low == high}
+    if _TERM_BEFORE.search(sentence[: mention.start]) or _TERM_AFTER.match(sentence[mention.end :]):
+        named = {date for other in others if other is not day for date in other.dates}
+        bases, lengths = {base for base in known.days if base <= today or base in named}, known.lengths
     return any(not day.dates.isdisjoint(_after(base, length)) for base in bases for length in lengths)
 
 

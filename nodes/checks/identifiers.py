@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from nodes.checks.text import FLAGS, Mention, compact
 
 _TOKEN = re.compile(
-    r"(?<![A-Za-z0-9*@])(?:[A-Za-z]{1,5} )?\d{2,}(?: \d{2,}){1,5}(?![A-Za-z0-9*])"
+    r"(?<![A-Za-z0-9*@])(?:[A-Za-z]{1,5} ?)?\d{2,}(?: \d{2,}){1,5}(?![A-Za-z0-9*])"
     r"|(?<![A-Za-z0-9*@])[A-Za-z]{1,5} \d{6,}(?![A-Za-z0-9*])"
     r"|(?<![A-Za-z0-9*@])[A-Za-z0-9]+(?:[-_][A-Za-z0-9]+)*(?![A-Za-z0-9*@])",
     FLAGS,
@@ -23,6 +23,7 @@ _TAIL = re.compile(
 )
 _MEASURE = re.compile(r"\d+[A-Za-z]{1,4}|\d+[xX*]\d+\w*|\d+(?:st|nd|rd|th)", FLAGS)
 _EXAMPLE = re.compile(r"(?:例如|比如|形如|格式|如|e\.g\.|for example|such as)[^。.]{0,8}$", FLAGS)
+_CHINESE_MOBILE = re.compile(r"(?:00)?86(1\d{10})")
 _DIGITS = 7
 """Of a number without letters, from which it names something rather than counts."""
 
@@ -71,4 +72,6 @@ def _forms(token: str) -> tuple[str, ...]:
     whole = compact(token)
     if " " in token and token[0].isalpha():
         return whole, compact(token.partition(" ")[2])
+    if mobile := _CHINESE_MOBILE.fullmatch(whole):
+        return whole, mobile[1]
     return (whole,)

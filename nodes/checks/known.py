@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from decimal import Decimal, InvalidOperation
@@ -22,8 +22,9 @@ _MONEY = re.compile(
     r"amount|total|price|fee|cost|paid|pay|refund|discount|balance|shipping|credit|value|sum|money|金额|价|费",
     re.IGNORECASE,
 )
-_BARE_NUMBER = re.compile(r"(?<![\w.\-])\d+(?:\.\d+)?(?![\w\-])", re.ASCII)
+_BARE_NUMBER = re.compile(r"(?<![\w.\-])\d{1,12}(?:\.\d{1,4})?(?![\w\-])", re.ASCII)
 _QUANTITY = re.compile(r"quantity|qty|count|pieces|数量|件数", re.IGNORECASE)
+_COMING = re.compile(r"(?:until|till|by|before|next|this|for)\s*$", re.IGNORECASE)
 _MINOR_UNITS = re.compile(r"_(?:cents|fen|minor)$", re.IGNORECASE)
 _SPAN_KEYS: tuple[tuple[re.Pattern[str], Unit], ...] = (
     (re.compile(r"(?:working|business)_days?", re.IGNORECASE), "working day"),
@@ -32,6 +33,8 @@ _SPAN_KEYS: tuple[tuple[re.Pattern[str], Unit], ...] = (
     (re.compile(r"months?(?:_|$)", re.IGNORECASE), "month"),
 )
 _NAME_LENGTH = 64
+_LARGEST = 10**12
+"""Numbers from here on name something and are never computed with."""
 _HAPPENED = re.compile(r"(?P<state>\w+?)_(?:at|on|time|date)$")
 
 
@@ -69,22 +72,23 @@ def known_from_text(texts: Iterable[str], sources: Sources) -> Known:
 
 
 def known_from_user(texts: Iterable[str], sources: Sources) -> Known:
-    """Facts of the customer's own words: a bare number may be an amount, a weekday is the nearest one."""
+    """Facts of the customer's own words: a bare number may be an amount, "until Friday" the coming one."""
     known = known_from_text(texts, sources)
     for text in texts:
         folded = fold(text)
         known.numbers |= {Decimal(digits) for digits in _BARE_NUMBER.findall(folded)}
-        for mention in read(folded, sources.today).dates:
-            if mention.value.word:
-                known.days |= _nearest(mention.value.dates, sources.today)
+        for sentence in sentences(folded):
+            known.days.update(_coming(sentence, sources.today))
     return known
 
 
-def _nearest(days: Iterable[date], today: date) -> set[date]:
-    """The last one before and the next one after."""
-    past = [day for day in days if day < today]
-    coming = [day for day in days if day >= today]
-    return {*([max(past)] if past else []), *([min(coming)] if coming else [])}
+def _coming(sentence: str, today: date) -> Iterator[date]:
+    """The days that weekdays in the customer's words mean, where they look ahead."""
+    for mention in read(sentence, today).dates:
+        days = [day for day in mention.value.dates if day >= today]
+        ahead = not mention.quote.isascii() or _COMING.search(sentence[: mention.start])
+        if mention.value.word and days and ahead:
+            yield min(days)
 
 
 def known_from_record(record: Record, sources: Sources) -> Known:
@@ -97,6 +101,11 @@ def known_from_record(record: Record, sources: Sources) -> Known:
 
 
 def _add_text(known: Known, text: str, sources: Sources) -> None:
+    for sentence in sentences(text):
+        _add_sentence(known, sentence, sources)
+
+
+def _add_sentence(known: Known, text: str, sources: Sources) -> None:
     reading = read(text, sources.today)
     known.identifiers |= {form for m in reading.identifiers for form in m.value.forms}
     amounts = {m.value.value for m in reading.amounts}
@@ -112,8 +121,7 @@ def _add_text(known: Known, text: str, sources: Sources) -> None:
     known.lengths |= {end for m in reading.durations for end in m.value.ends}
     known.spans |= {m.value.ends for m in reading.durations}
     known.clocks |= {m.value for m in reading.clocks}
-    for sentence in sentences(text):
-        known.states |= _asserted(m.value for m in find_states(sentence, sources.vocabulary))
+    known.states |= _asserted(m.value for m in find_states(text, sources.vocabulary))
 
 
 def _asserted(claims: Iterable[StateClaim]) -> set[str]:
@@ -131,8 +139,10 @@ def _add_leaf(known: Known, leaf: Leaf, sources: Sources) -> None:
     if isinstance(leaf.value, str):
         _add_string(known, leaf.path, leaf.value, sources)
     else:
-        _add_number(known, leaf.path, Decimal(str(leaf.value)))
         known.identifiers.add(str(leaf.value))
+        number = decimal_of(str(leaf.value))
+        if number is not None:
+            _add_number(known, leaf.path, number)
 
 
 def _add_string(known: Known, path: str, value: str, sources: Sources) -> None:
@@ -202,4 +212,4 @@ def decimal_of(text: str) -> Decimal | None:
         number = Decimal(text.replace(",", ""))
     except InvalidOperation:
         return None
-    return number if number.is_finite() else None
+    return number if number.is_finite() and abs(number) < _LARGEST else None

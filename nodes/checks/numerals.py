@@ -18,9 +18,9 @@ _ENGLISH = {word: number for number, word in enumerate(_UP_TO_TWENTY, start=1)} 
     "ninety": 90,
 }
 
-CHINESE_NUMERAL = r"[一二两三四五六七八九十百千万零]+"
+CHINESE_NUMERAL = r"[一二两三四五六七八九十百千万零]{1,9}"
 ENGLISH_NUMERAL = "|".join(sorted(_ENGLISH, key=len, reverse=True))
-COUNT = rf"(?:\d+|{CHINESE_NUMERAL}|\b(?:{ENGLISH_NUMERAL})\b)"
+COUNT = rf"(?:\d{{1,4}}|{CHINESE_NUMERAL}|\b(?:{ENGLISH_NUMERAL})\b)"
 """Pattern of a number of things."""
 
 

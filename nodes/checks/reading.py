@@ -15,7 +15,9 @@ from nodes.checks.durations import Duration, find_durations
 from nodes.checks.identifiers import Identifier, find_identifiers
 from nodes.checks.text import Mention, blank
 
-_ADDRESS = re.compile(r"https?://[!-~]+|[\w.+\-]+@[\w\-]+(?:\.[\w\-]+)+", re.ASCII)
+_SHORT = 200
+"""Characters up to which a reading is kept."""
+_ADDRESS = re.compile(r"https?://[!-~]+|[\w.+\-]{1,64}@[\w\-]{1,63}(?:\.[\w\-]{1,63}){1,6}", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -27,9 +29,17 @@ class Reading:
     clocks: Sequence[Mention[time]]
 
 
-@lru_cache(maxsize=4096)  # results repeat their words, and each round reads the same sources
 def read(text: str, today: date) -> Reading:
     """The facts of a folded text; relative dates are resolved from `today`."""
+    return _read_short(text, today) if len(text) <= _SHORT else _read(text, today)
+
+
+@lru_cache(maxsize=4096)  # the values of results repeat, and each round reads the same ones
+def _read_short(text: str, today: date) -> Reading:
+    return _read(text, today)
+
+
+def _read(text: str, today: date) -> Reading:
     text = _ADDRESS.sub(lambda match: " " * len(match.group()), text)
     durations = find_durations(text)
     text = blank(text, durations)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from nodes.checks.identifiers import find_identifiers
@@ -37,6 +37,10 @@ class Record:
 
     identifiers: frozenset[str]
     leaves: tuple[Leaf, ...]
+    own: frozenset[str] = frozenset()
+    """Identifiers that it holds itself, not one of its parts."""
+    parts: tuple[Record, ...] = ()
+    """Objects within it that hold an identifier of their own, on every level: the parcels of an order."""
 
 
 def records(envelopes: Iterable[str]) -> list[Record]:
@@ -74,9 +78,8 @@ def _parsed(text: str) -> dict[str, Any]:
 
 def _split(path: str, value: Any) -> Iterator[Record]:
     """The outermost objects that hold an identifier of their own; what is left over goes without."""
-    if isinstance(value, dict) and any(_names_itself(key, item) for key, item in value.items()):
-        leaves = tuple(_leaves(path, value))
-        yield Record(_identifiers(leaves), leaves)
+    if isinstance(value, dict) and _own(value):
+        yield replace(_record(path, value), parts=tuple(_parts(path, value)))
     elif isinstance(value, dict):
         loose = [leaf for key, item in value.items() for leaf in _named(path, key, item, id(value))]
         yield Record(frozenset(), tuple(loose))
@@ -90,8 +93,24 @@ def _split(path: str, value: Any) -> Iterator[Record]:
         yield Record(frozenset(), (Leaf(path, value, 0),))
 
 
-def _names_itself(key: str, value: Any) -> bool:
-    return _is_object_key(key) and isinstance(value, str) and bool(_whole_identifier(value))
+def _record(path: str, value: dict[str, Any]) -> Record:
+    leaves = tuple(_leaves(path, value))
+    return Record(_identifiers(leaves), leaves, _own(value))
+
+
+def _parts(path: str, value: Any) -> Iterator[Record]:
+    inner = value.items() if isinstance(value, dict) else (("", item) for item in value)
+    for key, item in inner:
+        if isinstance(item, dict) and _own(item):
+            yield _record(_joined(path, key), item)
+        if isinstance(item, dict | list):
+            yield from _parts(_joined(path, key), item)
+
+
+def _own(value: dict[str, Any]) -> frozenset[str]:
+    """The identifiers among the plain values of an object."""
+    held = (item for key, item in value.items() if _is_object_key(key) and isinstance(item, str))
+    return frozenset(name for item in held if (name := _whole_identifier(item)))
 
 
 def _is_object_key(key: str) -> bool:

@@ -15,12 +15,13 @@ _OPEN_ZH = re.compile(
     r"等|待|直到|是否|能否|可以|可|将|会(?!员)|预计|即将|需|要|(?<!申)请|无法|不能|不会|并非|不是|除非|只有|凡|当(?!前)|才|未|没有|不"
 )
 _OPEN_EN = re.compile(
-    r"\b(?:not|never|no longer|until|till|before|will|would|can|could|may|might|should|shall|must|cannot|to be|"
-    r"whether|than|nor|hardly)\b|n't\b|'ll\b",
+    r"\b(?:not|nothing|none|neither|never|no longer|until|till|before|will|would|can|could|may|might|should|shall|"
+    r"must|cannot|to be|whether|than|nor|hardly)\b|n't\b|'ll\b",
     re.IGNORECASE,
 )
 _CONDITION = re.compile(
-    r"如果|若|一旦|假如|倘若|\b(?:if|once|when|after|unless|as soon as|in case)\b", re.IGNORECASE
+    r"如果|若|一旦|假如|倘若|(?:^|[,\s])如(?![下上此何意同图])|\b(?:if|once|when|after|unless|as soon as|in case)\b",
+    re.IGNORECASE,
 )
 _TOLD_BACK = re.compile(
     r"您说|您提到|您反馈|您反映|您描述|您看到|你说"
@@ -28,7 +29,11 @@ _TOLD_BACK = re.compile(
     re.IGNORECASE,
 )
 _CONTRAST = re.compile(r"但|不过|然而|可是|\b(?:but|however|though|yet)\b", re.IGNORECASE)
-_STILL_OPEN = re.compile(r"(?:之?后|以后|时(?!间)|的话|之?前|吗|么|与否|的(?=[^\s,。;!?]))")
+_STILL_OPEN = re.compile(
+    r"(?:之?后|以后|时(?!间)|的话|之?前|吗|么|与否|的(?=[^\s,。;!?])"
+    r"|\s+(?:within|in \d|after|once|when|as soon as|automatically)\b)",
+    re.IGNORECASE,
+)
 _CLAUSE = re.compile(r"[,:;!?()\n]|\b(?:but|because|so|and|or|however|though|although|while)\b|但|因为|所以")
 
 

@@ -88,6 +88,7 @@ class ModelServer:
         routes = [
             Route("/v1/chat/completions", self._complete, methods=["POST"]),
             Route("/requests", self._recorded, methods=["GET"]),
+            Route("/faults", self._faults, methods=["GET"]),
         ]
         config = uvicorn.Config(
             Starlette(routes=routes), log_level="critical", lifespan="off", timeout_graceful_shutdown=1
@@ -135,6 +136,10 @@ class ModelServer:
 
     async def _recorded(self, _: HttpRequest) -> Response:
         return JSONResponse(self.requests)
+
+    async def _faults(self, _: HttpRequest) -> Response:
+        """What `strict` refused, and where the script failed; for a server in another process."""
+        return JSONResponse([*self.refused, *map(str, self.script_errors)])
 
     async def _complete(self, http: HttpRequest) -> Response:
         request: Request = await http.json()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from datetime import datetime
 from typing import Any
 
@@ -128,6 +129,30 @@ def test_a_fact_of_one_order_is_no_fact_of_another(draft: str, expected: tuple[s
     assert faults(draft, ok([ORDER, OTHER])) == [expected]
 
 
+@pytest.mark.parametrize(
+    ("draft", "kinds"),
+    [
+        ("ZT02 0000013 已签收。", ["state"]),
+        ("ZT02 0000012 已签收。", []),
+        ("两个包裹 ZT020000012 和 ZT020000013 都已发货。", []),
+    ],
+)
+def test_the_state_of_one_parcel_is_not_that_of_another(draft: str, kinds: list[str]) -> None:
+    parcels = [
+        {"tracking_no": "ZT020000012", "status": "delivered"},
+        {"tracking_no": "ZT020000013", "status": "collected"},
+    ]
+    assert [kind for kind, _ in faults(draft, ok({**ORDER, "parcels": parcels}))] == kinds
+
+
+def test_a_range_may_take_its_unit_from_the_span_before_it() -> None:
+    policy = "Alipay in 1 to 3 working days, bank cards in 3 to 7."
+    assert faults("Bank cards take 3 to 7 working days.", documents=[policy]) == []
+    assert faults("Alipay takes 1 to 3 working days, cards 2 to 9.", documents=[policy]) == [
+        ("date", "2 to 9")
+    ]
+
+
 def test_two_orders_can_be_spoken_of_together() -> None:
     draft = "ABC-20240520-001（398.00元）运输中，DEF-20240510-002（129.00元）已签收，合计527.00元。"
     assert faults(draft, ok([ORDER, OTHER])) == []
@@ -215,3 +240,19 @@ def test_no_text_breaks_the_checks(text: str) -> None:
 )
 def test_no_result_breaks_the_checks(data: Any) -> None:
     find_faults("订单 ABC-20240520-001 已发货。", sources(ok(data), json.dumps(data), "no json"))
+
+
+@pytest.mark.parametrize("piece", ["a-", "1-", "¥1,", "2024-05-2", "a@", "12 34 ", "三", "已为您"])
+def test_a_long_text_without_a_stop_is_read_in_time_that_grows_with_its_length(piece: str) -> None:
+    began = time.process_time()
+    find_faults("您好。", sources(user_texts=[(piece * 50_000)[:50_000]]))
+    assert time.process_time() - began < 5
+
+
+@pytest.mark.parametrize("digits", [30, 5000])
+def test_a_number_of_any_length_is_no_reason_to_fail(digits: int) -> None:
+    number = "9" * digits
+    draft = f"共 {number}.00 元，{number}天，{'九' * digits}天，{number}%，单号 {number}，5月{number}日。"
+    find_faults(
+        draft, sources(ok({"total": int(number[:30]), "rate": "10%", "note": number}), user_texts=[number])
+    )

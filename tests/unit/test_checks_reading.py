@@ -57,6 +57,8 @@ def test_an_impossible_date_means_no_day(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        "约两周左右",
+        "in a day or two",
         "满3-5件包邮",
         "Have a nice day",
         "美好的一天",
@@ -105,6 +107,8 @@ def test_spans_of_time_are_brought_to_common_units(text: str, low: object, high:
         ("两百元", "200", False),
         ("1.2万元", "12000", True),
         ("refund of 89", "89", False),
+        ("金额 2,680.00 元", "2680.00", True),
+        ("满 500 减", "500", False),
         ("$14.00", "14.00", True),
     ],
 )

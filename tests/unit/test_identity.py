@@ -25,9 +25,16 @@ def bearer(key: Any = KEY, algorithm: str = "HS256", **claims: Any) -> dict[str,
 
 
 @pytest.mark.parametrize("peer", ["127.0.0.1", "::1", "127.8.8.8"])
-@pytest.mark.parametrize("host", ["localhost:2024", "127.0.0.1:2024", "[::1]:2024", "localhost"])
+@pytest.mark.parametrize("host", ["localhost:2024", "127.0.0.1:2024", "[::1]:2024", "[::1]", "localhost"])
 def test_without_authentication_this_machine_is_served(peer: str, host: str) -> None:
     assert identify(OFF, {"host": host}, peer).user is None
+
+
+@pytest.mark.parametrize(
+    "origin", ["http://localhost:3000", "https://smith.langchain.com", "https://eu.smith.langchain.com"]
+)
+def test_without_authentication_pages_of_this_machine_and_studio_are_served(origin: str) -> None:
+    assert identify(OFF, {"host": "localhost:2024", "origin": origin}, "127.0.0.1").user is None
 
 
 @pytest.mark.parametrize(
@@ -39,6 +46,9 @@ def test_without_authentication_this_machine_is_served(peer: str, host: str) -> 
         ({"host": "localhost.evil.example:2024"}, "127.0.0.1"),
         ({"host": "localhost:2024", "x-forwarded-for": "203.0.113.9"}, "127.0.0.1"),
         ({}, "127.0.0.1"),
+        ({"host": "localhost", "origin": "https://evil.example"}, "127.0.0.1"),
+        ({"host": "localhost", "origin": "https://evilsmith.langchain.com.example"}, "127.0.0.1"),
+        ({"host": "localhost", "origin": "null"}, "127.0.0.1"),
     ],
 )
 def test_without_authentication_nobody_from_elsewhere_is_served(

@@ -134,3 +134,34 @@ def test_the_error_names_the_nearest_tools_and_all_that_can_be_called() -> None:
     assert error.nearest[0] == "order_query"
     assert "Did you mean order_query" in error.text
     assert "Billing_refund" in error.text
+
+
+def test_tools_of_a_server_join_later_and_replace_what_it_brought_before() -> None:
+    registry = ToolRegistry([spec("a")])
+    registry.bring("crm", [spec("crm__find"), spec("crm__old")])
+    registry.bring("bank", [spec("bank__pay")])
+    registry.bring("crm", [spec("crm__find", "Now said better."), spec("a", "Not the business's.")])
+    assert [each.name for each in registry] == ["a", "bank__pay", "crm__find"]
+    assert [schema["function"]["description"] for schema in registry.schemas(["a", "crm__find"])] == [
+        "A tool.",
+        "Now said better.",
+    ]
+    assert registry.brought_by("crm") == ("crm__find",)
+
+
+def test_the_order_of_servers_tools_does_not_depend_on_who_was_reached_first() -> None:
+    first, second = ToolRegistry([spec("a")]), ToolRegistry([spec("a")])
+    sources = {"crm": [spec("crm__find")], "bank": [spec("bank__pay")]}
+    for name, specs in sources.items():
+        first.bring(name, specs)
+    for name, specs in reversed(sources.items()):
+        second.bring(name, specs)
+    assert [each.name for each in first] == [each.name for each in second]
+
+
+def test_a_tool_asks_all_intents_or_some_to_offer_it() -> None:
+    everywhere = from_json_schema("x", "A tool.", {}, never, intents=("*",))
+    orders = from_json_schema("y", "A tool.", {}, never, intents=("order",))
+    registry = ToolRegistry([spec("a")], [everywhere, orders])
+    assert registry.offered_by("order") == ("x", "y")
+    assert registry.offered_by("chat") == ("x",)
