@@ -39,7 +39,7 @@ async def call_model(state: AgentState, run: Run) -> AgentState:
     except ModelUnavailable as error:
         return _apology(state, run, message_id, error)
     message = _read(state, run, plan, reply, stream.message_id)
-    if reviewed or call_ids(message):
+    if call_ids(message) or (reviewed and message.text.strip()):
         withhold(run.config, [stream.message_id])
     if not reviewed:
         stream.finish(has_calls=bool(call_ids(message)))

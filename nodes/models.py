@@ -67,11 +67,11 @@ class Models:
             await self._client.aclose()
 
     def names(self, role: Role) -> tuple[str, ...]:
-        """The models to ask for a role, in order: its own, the chat model, then the fallback list."""
+        """The models to ask for a role, in order. Only the chat role falls back: the others can be done without."""
         if self.settings.offline:
             return (OFFLINE,)
-        own, chat = self.settings.model_name(role), self.settings.model_name("chat")
-        return tuple(dict.fromkeys((own, chat, *self.settings.fallback_models)))
+        fallback = self.settings.fallback_models if role == "chat" else ()
+        return tuple(dict.fromkeys((self.settings.model_name(role), *fallback)))
 
     def quirks(self, name: str) -> ModelQuirks:
         return self._quirks.setdefault(name, ModelQuirks())

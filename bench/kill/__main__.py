@@ -30,7 +30,9 @@ def main() -> int:
     if unknown := set(kinds) - set(KINDS):
         parser.error(f"unknown kinds: {', '.join(sorted(unknown))}")
     with tempfile.TemporaryDirectory() as home, KillRun(Path(home), arguments.seed, kinds) as run:
-        result = run.until(arguments.kills, start=arguments.start, progress=lambda text: print(text, flush=True))
+        result = run.until(
+            arguments.kills, start=arguments.start, progress=lambda text: print(text, flush=True)
+        )
     print(summary(result))
     return 1 if result.violations else 0
 

@@ -9,7 +9,7 @@ from hypothesis import given, note, settings
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
-from nodes.context_groups import turn_groups
+from nodes.context_groups import turn_groups, with_block
 from nodes.context_plan import OVERHEAD, Parts, message_text, plan_context
 from nodes.context_render import render_context
 from nodes.shortening import STUB_TOKENS
@@ -71,6 +71,37 @@ def test_the_customers_latest_message_is_there(messages: list[AnyMessage], budge
     _, sent = planned(messages, budget)
     latest = [m for m in sent if isinstance(m, HumanMessage)][-1]
     assert last.text in latest.text or "[…]" in latest.text
+
+
+@settings(max_examples=200, deadline=None)
+@given(histories(), st.integers(1500, 6000), st.data())
+def test_summaries_and_kept_backgrounds_leave_it_valid_and_within_the_budget(
+    messages: list[AnyMessage], budget: int, data: st.DataObject
+) -> None:
+    blocks = st.sampled_from(
+        ["", "<background>\n订单\n</background>", "<background>\n🙂 order\n</background>"]
+    )
+    messages = [with_block(m, data.draw(blocks)) if isinstance(m, HumanMessage) else m for m in messages]
+    folded = data.draw(st.sampled_from([None, "not-here", *(m.id for m in messages)]))
+    start = data.draw(st.sampled_from([None, "not-here", *(m.id for m in messages)]))
+    summary = "<conversation_summary>\n退货 👩‍👩‍👧‍👦\n</conversation_summary>"
+    plan, sent = planned(messages, budget, summary=summary, folded_until=folded, history_start=start)
+    check_protocol(sent)
+    size = sum(count(message_text(message)) + OVERHEAD for message in sent)
+    floor = (STUB_TOKENS + 40) * len(turn_groups(messages)[-1].messages) + 200
+    assert size <= max(budget, floor)
+    again = plan_context(
+        parts(
+            messages,
+            summary=summary,
+            folded_until=folded,
+            history_start=plan["first_message_id"],
+            shortened=plan["shortened"],
+        ),
+        budget=budget,
+        count=count,
+    )
+    assert render_context(again, SYSTEM, messages, cut) == sent, "the same again, to the letter"
 
 
 def conversation(turns: int, size: int = 200) -> list[AnyMessage]:
