@@ -124,4 +124,5 @@ def _identity(call: Call) -> object:
 
 def _row(outcome: Outcome) -> Row:
     envelope = outcome.envelope
-    return Row(envelope["status"], envelope.get("error_kind"), envelope)
+    result = envelope["data"] if outcome.ok else envelope
+    return Row(envelope["status"], envelope.get("error_kind"), result)

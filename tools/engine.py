@@ -113,7 +113,7 @@ class ToolEngine:
         spec = self.registry.get(call.tool)
         if spec is None:
             return error_envelope("unknown_tool", f"There is no tool {call.tool} any more.")
-        if call.row.status == "running":
+        if call.row.key and (call.row.status == "running" or call.row.error_kind == "in_doubt"):
             return await self._runner.settle(spec, call_id, call, scope)
         return await self._runner.restore(spec, call.row, scope)
 

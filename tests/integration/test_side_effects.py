@@ -14,10 +14,11 @@ from langchain_core.messages import AIMessage
 from memory.database import Database
 from memory.erase import forget_user
 from tests.support.tool_calls import Bench, call, raising, returning, tool
+from tools.calls import Decision
 from tools.errors import BusinessError
 from tools.keys import idempotency_key
 from tools.ledger import ERASURE, RETENTION, Ledger
-from tools.spec import Arguments, ToolContext, ToolReply
+from tools.spec import Approval, Arguments, ToolContext, ToolReply
 
 
 class Effects:
@@ -290,6 +291,28 @@ async def test_an_interrupted_turn_is_mended_from_what_is_recorded(database: Dat
     )
     assert len(effects.done) == 1
     assert not await bench.engine.recorded(message, replace(next_turn, user_id="user_12_"))
+
+
+async def test_what_was_found_in_doubt_stays_so_for_whoever_mends_the_turn(database: Database) -> None:
+    effects = Effects(TimeoutError())
+    bench = Bench(
+        database, [tool("open", effects.run, effect="write"), tool("pay", effects.run, effect="write")]
+    )
+    await claim_and_die(bench, "open", "a", x=1)
+    await bench.run(call("open", "a", x=1), call("open", "b", x=1), call("pay", "c", x=1))
+    found = await bench.engine.recorded(
+        calls_message(("a", "open"), ("b", "open"), ("c", "pay")), bench.scope
+    )
+    assert [found[id]["error_kind"] for id in "abc"] == ["in_doubt"] * 3
+
+
+async def test_a_persons_answer_is_recorded_as_the_result(database: Database) -> None:
+    approval = Approval("staff", "why")
+    bench = Bench(database, [tool("pay", returning(1), effect="write", approval=approval)])
+    decision: Decision = {"type": "respond", "by": "staff", "message": "later"}
+    (outcome,) = await bench.run(call("pay", "a", x=1), decisions={"a": decision})
+    found = await bench.engine.recorded(calls_message(("a", "pay")), bench.scope)
+    assert found == {"a": outcome.envelope}
 
 
 async def test_a_signal_of_a_recorded_call_is_not_lost(database: Database) -> None:
