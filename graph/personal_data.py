@@ -8,23 +8,23 @@ from typing import Any, LiteralString
 from memory.database import Database
 from memory.erase import Erasure, forget_user
 from memory.export import export_user
+from tools.ledger import ERASURE as TOOL_CALLS
+from tools.ledger import RETENTION as TOOL_CALL_RETENTION
 
 LEDGERS = Erasure(
     threads=(
-        "SELECT DISTINCT thread_id FROM tool_call WHERE user_id = %(user_id)s",
         "SELECT DISTINCT thread_id FROM token_usage WHERE user_id = %(user_id)s",
         "SELECT DISTINCT thread_id FROM turn_feedback WHERE user_id = %(user_id)s",
         "SELECT DISTINCT thread_id FROM checkpoints WHERE metadata ->> 'user_id' = %(user_id)s",
     ),
     statements=(
-        "DELETE FROM tool_call WHERE user_id = %(user_id)s",
         "DELETE FROM turn_feedback WHERE user_id = %(user_id)s",
         # What was spent stays in the books, with nobody's name on it.
         "UPDATE token_usage SET user_id = '', thread_id = '', turn_id = '' WHERE user_id = %(user_id)s",
     ),
 )
 OUTDATED: tuple[LiteralString, ...] = (
-    "DELETE FROM tool_call WHERE started_at < %(ledger)s",
+    TOOL_CALL_RETENTION,
     "DELETE FROM token_usage WHERE created_at < %(ledger)s",
     "DELETE FROM turn_feedback WHERE created_at < %(ledger)s",
 )
@@ -50,7 +50,7 @@ async def erase(database: Database, user_id: str) -> int:
 
     The business's own records (orders, tickets) are the business's to keep. Raises InvalidInput.
     """
-    return await forget_user(database, user_id, [LEDGERS])
+    return await forget_user(database, user_id, [TOOL_CALLS, LEDGERS])
 
 
 async def export(database: Database, user_id: str) -> dict[str, Any]:

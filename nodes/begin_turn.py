@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -20,6 +19,8 @@ from nodes.scope import call_scope
 from nodes.state import AgentState, Turn, fresh_turn
 from nodes.texts import language_of, say
 from tools.approval import ApprovalRequest
+from tools.calls import Envelope
+from tools.envelope import render
 
 MAX_CHARACTERS = 100_000
 """Of one customer message; what is longer is refused, and the customer is told."""
@@ -153,9 +154,7 @@ async def _mend(
             if _answered(messages, id):
                 continue
             envelope = recorded.get(id) or _unanswered(by_call.get(id))
-            mended.append(
-                ToolMessage(json.dumps(envelope, ensure_ascii=False), tool_call_id=id, id=new_id("result"))
-            )
+            mended.append(ToolMessage(render(envelope), tool_call_id=id, id=new_id("result")))
     return mended
 
 
@@ -163,7 +162,7 @@ def _answered(messages: Sequence[AnyMessage], id: str) -> bool:
     return any(isinstance(m, ToolMessage) and m.tool_call_id == id for m in messages)
 
 
-def _unanswered(request: ApprovalRequest | None) -> dict[str, object]:
+def _unanswered(request: ApprovalRequest | None) -> Envelope:
     if request is None:
         text = "The turn was interrupted before this call had a result; it did not run."
         return {"status": "error", "error_kind": "cancelled", "error_desc": text, "retryable": True}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections.abc import Sequence
 
@@ -18,6 +17,7 @@ from nodes.state import AgentState, Handoff, Retry, ToolCallRecord
 from nodes.stopping import stop_reason
 from tools.approval import ApprovalRequest
 from tools.calls import Decision, Outcome, PreparedCall, RawCall
+from tools.envelope import render
 from tools.reading import raw_calls
 
 
@@ -114,7 +114,7 @@ def _update(state: AgentState, run: Run, outcomes: Sequence[Outcome]) -> AgentSt
 
 def _message(outcome: Outcome) -> AnyMessage:
     return ToolMessage(
-        json.dumps(outcome.envelope, ensure_ascii=False),
+        render(outcome.envelope),
         tool_call_id=outcome.id,
         name=outcome.name,
         status="success" if outcome.ok else "error",
