@@ -29,34 +29,42 @@ def quiet() -> None:
 
 
 async def run(folder: Path, name: str, limit: int | None, settings: Settings, replay: Replay) -> bool:
-    """Replay one set and print its figures; whether it stays within the bounds."""
+    """Replay one set and print its figures; whether it stays within the bounds.
+
+    A recorded model that made the same failing call again and again is stopped, as it would be in production.
+    """
     recordings = read_recordings(folder, name)[:limit]
     business = recorded_business(folder, name, recordings[0].system, replay)
     recorded = sent = uncached = 0
     lost: list[str] = []
     unfinished: list[str] = []
+    ended: list[str] = []
     async with open_agent(settings, business) as agent:
         for recording in recordings:
             replay.load(recording)
             for text in recording.turns():
-                await agent.graph.ainvoke(
+                state = await agent.graph.ainvoke(
                     {"messages": [("user", text)]},
                     {"configurable": {"thread_id": f"{name}-{recording.id}"}},
                     context=AgentContext(user_id="recorded"),
                 )
+                if state["stopped_because"]:
+                    ended.append(f"{recording.id} ({state['stopped_because']})")
+                    break
             figures = measure(replay.requests)
             recorded += recording.prompt_tokens
             sent += sum(figure.tokens for figure in figures)
             uncached += sum(figure.uncached for figure in figures)
             lost.extend(f"{recording.id} {value}" for value in lost_values(replay, recording))
-            if replay.said:
+            if replay.said and not state["stopped_because"]:
                 unfinished.append(recording.id)
     folds, replay.folds = replay.folds, 0
     print(
         f"{name}: {len(recordings)} runs, recorded {recorded:,} prompt tokens, sent {sent:,} "
         f"({sent / recorded:.1%}), uncached {uncached:,} ({uncached / recorded:.1%}); "
         f"values lost: {len(lost)}; "
-        f"folded {folds} times; runs not replayed to the end: {len(unfinished)}"
+        f"folded {folds} times; ended by a limit of the turn: {', '.join(ended) or 'none'}; "
+        f"runs not replayed to the end: {len(unfinished)}"
     )
     for value in lost[:10]:
         print("  lost:", value)

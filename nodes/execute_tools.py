@@ -18,7 +18,10 @@ from nodes.stopping import stop_reason
 from tools.approval import ApprovalRequest
 from tools.calls import Decision, Outcome, PreparedCall, RawCall
 from tools.envelope import render
+from tools.outcomes import refusal
 from tools.reading import raw_calls
+
+OVER_THE_LIMIT = "The turn has used up its tool calls; this one did not run."
 
 
 async def execute_tools(state: AgentState, run: Run) -> AgentState:
@@ -27,7 +30,7 @@ async def execute_tools(state: AgentState, run: Run) -> AgentState:
         await asyncio.sleep(_wait(retry, state["turn"]["deadline"]))
     scope = call_scope(state["turn"], run, state)
     engine = run.services.engine
-    prepared = await engine.prepare(_open_calls(state), scope)
+    prepared, beyond = _within_limit(await engine.prepare(_open_calls(state), scope), state, run)
     decisions = state.get("decisions", {})
     if waiting := _unsettled(prepared, decisions):
         return {
@@ -39,7 +42,22 @@ async def execute_tools(state: AgentState, run: Run) -> AgentState:
     for booking in bookings:
         run.services.usage.add(state["turn"], run.thread_id, booking)
         state = {**state, **booking.onto(state)}
-    return {"usage": state["usage"], **_update(state, run, outcomes)}
+    update = _update(state, run, outcomes, beyond)
+    return {"usage": state["usage"], **update}
+
+
+def _within_limit(
+    prepared: Sequence[PreparedCall | Outcome], state: AgentState, run: Run
+) -> tuple[list[PreparedCall | Outcome], list[Outcome]]:
+    """The calls that the turn's limit still allows, in order, and the refusal of those beyond it."""
+    room = max(run.settings.steward_max_tool_calls - state["turn"]["tool_calls"], 0)
+    beyond = [
+        refusal(call.raw, call.spec.name, "limit", OVER_THE_LIMIT, args=call.args)
+        if isinstance(call, PreparedCall)
+        else call
+        for call in prepared[room:]
+    ]
+    return list(prepared[:room]), beyond
 
 
 def _wait(retry: Retry, deadline: float) -> float:
@@ -94,18 +112,20 @@ def _pending(state: AgentState, prepared: Sequence[PreparedCall | Outcome]) -> l
     return _merged(state["tool_calls"], records)
 
 
-def _update(state: AgentState, run: Run, outcomes: Sequence[Outcome]) -> AgentState:
+def _update(
+    state: AgentState, run: Run, outcomes: Sequence[Outcome], beyond: Sequence[Outcome]
+) -> AgentState:
     final = [outcome for outcome in outcomes if not outcome.transient]
     passing = [outcome for outcome in outcomes if outcome.transient]
     update: AgentState = {
-        "messages": [_message(outcome) for outcome in final],
-        "tool_calls": _merged(state["tool_calls"], [_record(outcome) for outcome in outcomes]),
-        "approvals": _deferred(state, outcomes),
+        "messages": [_message(outcome) for outcome in [*final, *beyond]],
+        "tool_calls": _merged(state["tool_calls"], [_record(outcome) for outcome in [*outcomes, *beyond]]),
+        "approvals": _deferred(state, [*outcomes, *beyond]),
         "retry": _retry(state, passing),
         "turn": {**state["turn"], "tool_calls": state["turn"]["tool_calls"] + len(final)},
     }
     earlier = [record for record in state["tool_calls"] if record["status"] != "pending"]
-    if reason := stop_reason(earlier, final):
+    if reason := stop_reason(earlier, final) or ("tool_calls" if beyond else None):
         update["stopped_because"] = reason
     if handoff := _handoff(state, run, final):
         update["handoff"] = handoff

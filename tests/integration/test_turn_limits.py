@@ -61,6 +61,25 @@ async def test_a_limit_ends_the_turn_with_an_answer(
         assert (await talk.say("and now?"))["answer"]
 
 
+async def test_calls_beyond_the_limit_in_one_message_do_not_run(
+    module_database_url: str, tmp_path: Path, server: ModelServer, script: RoleQueues
+) -> None:
+    ran: list[int] = []
+
+    async def note(args: Any, context: Any) -> dict[str, Any]:
+        ran.append(args["x"])
+        return {"noted": args["x"]}
+
+    script.add("chat", tool_calls(*[("search", {"x": n}) for n in range(4)]), last_word)
+    limits = {"steward_max_tool_calls": 2}
+    async with talking(module_database_url, tmp_path, server, [tool("search", note)], **limits) as talk:
+        state = await talk.say("find them")
+        assert (state["answer"], state["stopped_because"]) == (LAST, "tool_calls")
+        assert sorted(ran) == [0, 1]
+        assert [call["error_kind"] for call in state["tool_calls"]] == [None, None, "limit", "limit"]
+        await talk.check_thread()
+
+
 async def test_the_clock_ends_the_turn_with_an_answer(
     module_database_url: str, tmp_path: Path, server: ModelServer, script: RoleQueues
 ) -> None:
