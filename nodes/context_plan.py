@@ -97,10 +97,11 @@ def plan_context(parts: Parts, *, budget: int, count: Count, tight: bool = False
     latest, earlier = (groups[-1], groups[:-1]) if groups else (TurnGroup(()), [])
     instructions = count(parts.system) + OVERHEAD
     schemas = count(parts.schemas)
-    memory = count(parts.summary) + count(parts.background) + FRAME
+    frames = 2 * FRAME if parts.summary else FRAME
+    memory = count(parts.summary) + count(parts.background) + frames
     room = max(budget - instructions - schemas - memory, STUB_TOKENS)
     limit = _history_limit(room, sizes.all(latest.messages), tight)
-    kept = _keep_history(earlier, parts, sizes, limit, cut)
+    kept = _keep_history(earlier, latest, parts, sizes, limit, cut)
     history = sizes.turns(kept)
     shortened, turn = shorten_turn(latest.messages, sizes.of, room - history, cut)
     blocks = sizes.blocks(kept)
@@ -134,14 +135,19 @@ def _history_limit(room: int, turn: int, tight: bool) -> int:
 
 
 def _keep_history(
-    earlier: Sequence[TurnGroup], parts: Parts, sizes: Sizes, limit: int, cut: list[str]
+    earlier: Sequence[TurnGroup],
+    latest: TurnGroup,
+    parts: Parts,
+    sizes: Sizes,
+    limit: int,
+    cut: list[str],
 ) -> list[TurnGroup]:
     """The turns that stay: those after the summary and after the last cut, as many as fit."""
     covered = next((i + 1 for i, group in enumerate(earlier) if group.has(parts.folded_until)), 0)
     folded = covered if parts.folded_until else 0
     if folded:
         cut.append(f"{folded} earlier turns stand in the summary")
-    kept = since(earlier[folded:], parts.history_start)
+    kept = since([*earlier[folded:], latest], parts.history_start)[:-1]
     total = sizes.turns(kept)
     if total > limit:
         while kept and total > limit * HISTORY_AFTER_CUT:

@@ -22,6 +22,7 @@ from memory import embedded
 from memory.embedded import EmbeddedPostgres, EmbeddedPostgresError, find_programs
 from memory.embedded_layout import Layout, is_free
 from memory.embedded_user import CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, ServerUser, become
+from tests.support.processes import hear_interrupts
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 60.0
@@ -46,6 +47,7 @@ def launch(home: Path, **options: object) -> subprocess.Popen[str]:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
+        preexec_fn=hear_interrupts,
         **options,  # type: ignore[call-overload]
     )
 

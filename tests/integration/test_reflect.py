@@ -165,7 +165,7 @@ async def test_the_reviewer_sees_checklist_results_and_the_customers_words(
     await play(reviewer=[keep])
     (request,) = server.requests_of("reviewer")
     assert "Amounts have two decimals" in request["messages"][0]["content"]
-    assert '"total": "688.00"' in block(request, "results")
+    assert '"total":"688.00"' in block(request, "results")
     assert QUESTION in block(request, "customer")
     assert request["temperature"] <= 0.2
 

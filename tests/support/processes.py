@@ -26,6 +26,11 @@ def environment(folder: Path, settings: Mapping[str, str]) -> dict[str, str]:
     return {**kept, "HOME": str(folder), "PYTHONPATH": str(ROOT), **settings}
 
 
+def hear_interrupts() -> None:
+    """For a child process: Ctrl-C counts, also where the tests themselves run in the background of a shell."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 class Steward:
     """Runs `steward` in a folder with settings of its own."""
 
@@ -44,6 +49,7 @@ class Steward:
             stderr=subprocess.PIPE,
             text=True,
             encoding="utf-8",
+            preexec_fn=hear_interrupts,
         )
 
     def run(self, *arguments: str, given: str = "", timeout: float = 120) -> subprocess.CompletedProcess[str]:
