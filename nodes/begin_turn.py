@@ -29,7 +29,11 @@ KEPT_CHARACTERS = 500
 
 
 async def begin_turn(state: AgentState, run: Run) -> AgentState:
-    """Check the customer's message and open its turn; a message that cannot be served is answered here."""
+    """Check the customer's message and open its turn; a message that cannot be served is answered here.
+
+    In a thread that was handed over the agent is silent: what the customer writes stands there for the colleague,
+    and what the colleague writes stands as an answer.
+    """
     messages = state.get("messages", [])
     message = _latest(messages)
     text, whole = _readable(message)
@@ -37,6 +41,8 @@ async def begin_turn(state: AgentState, run: Run) -> AgentState:
     update: AgentState = {**fresh_turn(), "turn": turn}
     changes = _cleaned(messages, turn["message_id"])
     if state.get("handoff"):
+        if run.context.role == "staff":
+            changes.append(AIMessage(text, id=turn["message_id"], name="staff"))
         return {**update, "messages": changes, "answer": ""}
     waiting = state.get("approvals", [])
     changes.extend(await _mend(messages, waiting, turn, run))
@@ -106,7 +112,8 @@ def _open(message: HumanMessage, text: str, last: Turn | None, run: Run) -> Turn
         "message_id": message_id,
         "started_at": now.isoformat(),
         "deadline": _unix() + run.settings.steward_turn_seconds,
-        "user_id": context.user_id,
+        # What a colleague writes into a thread leaves it the customer's.
+        "user_id": last["user_id"] if last and context.role == "staff" else context.user_id,
         "locale": context.locale or language_of(text, last["locale"] if last else None),
         "timezone": context.timezone or run.settings.steward_timezone,
         "request": text,

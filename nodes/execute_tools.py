@@ -127,7 +127,7 @@ def _update(
     earlier = [record for record in state["tool_calls"] if record["status"] != "pending"]
     if reason := stop_reason(earlier, final) or ("tool_calls" if beyond else None):
         update["stopped_because"] = reason
-    if handoff := _handoff(state, run, final):
+    if handoff := _handoff({**state, **update}, run, final):
         update["handoff"] = handoff
     return update
 
