@@ -41,13 +41,13 @@ on_linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="look
 
 def launch(home: Path, **options: object) -> subprocess.Popen[str]:
     """A process that uses the server until it gets a line, or is killed."""
+    options.setdefault("preexec_fn", hear_interrupts)
     return subprocess.Popen(
         [sys.executable, "-c", USER_OF_THE_SERVER, str(home)],
         cwd=ROOT,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-        preexec_fn=hear_interrupts,
         **options,  # type: ignore[call-overload]
     )
 
