@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 import subprocess
 import sys
@@ -9,12 +10,16 @@ import threading
 from dataclasses import dataclass, field
 
 from memory.database import Database
+from memory.queue import REMEMBER_TURN
 from tests.support.memory_process import make_worker
 
 COUNT = """
 SELECT count(*) AS rows, count(DISTINCT content) AS things,
        count(*) FILTER (WHERE superseded_by IS NULL) AS valid FROM user_memory
 """
+
+
+WAITING = "SELECT id FROM procrastinate_jobs WHERE task_name = %s AND status IN ('todo', 'doing') LIMIT 1"
 
 
 @dataclass
@@ -78,9 +83,11 @@ def kill_at_random(url: str, *, turns: int, kills: int, seed: int) -> int:
 
 
 async def finish(url: str) -> Counts:
-    """Process what is left, then count."""
-    async with Database(url, size=4) as database:
-        await make_worker(database).drain(timeout=300)
+    """Process what is left, jobs that wait for another try included, then count."""
+    async with Database(url, size=4) as database, asyncio.timeout(300):
+        while await database.fetch_one(WAITING, (REMEMBER_TURN,)):
+            await make_worker(database).drain()
+            await asyncio.sleep(0.2)
         row = await database.fetch_one(COUNT)
         assert row is not None
         return Counts(**row)
