@@ -53,7 +53,7 @@ class Intent:
 
 @dataclass(frozen=True)
 class Business:
-    """A business on the engine. The shop is one; `examples/` holds another."""
+    """A business on the engine. The shop (`graph/shop/`) is one."""
 
     name: str
     instructions: str
