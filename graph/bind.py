@@ -12,8 +12,8 @@ from langgraph.errors import GraphBubbleUp
 from langgraph.runtime import Runtime
 from opentelemetry import trace
 
-from graph.acting import acting_context
 from graph.faults import SKIPPED, after_fault
+from graph.server.acting import acting_context
 from memory.errors import StewardError
 from nodes.context import AgentContext
 from nodes.run import Node, Run, Services

@@ -62,7 +62,7 @@ async def _costs(
 
 
 def _draw(rows: Sequence[CostRow], plot: Path) -> None:
-    from graph.cost_plot import draw_costs
+    from graph.pictures.cost_plot import draw_costs
 
     if not rows:
         raise BadUsage("There is nothing to draw.")

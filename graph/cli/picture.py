@@ -21,7 +21,7 @@ def graph(
     if png and mermaid:
         raise BadUsage("--png and --mermaid exclude each other.")
     from graph.build import build_graph
-    from graph.drawing import draw_png
+    from graph.pictures.drawing import draw_png
 
     drawn = build_graph(settings=prepare()).compile().get_graph()
     if png:

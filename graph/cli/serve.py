@@ -10,7 +10,7 @@ from graph.cli.running import prepare
 
 def serve(context: typer.Context) -> None:
     """Run the LangGraph dev server; options are its own (--host, --port, …)."""
-    from graph.serve import run_server
+    from graph.server.serve import run_server
 
     run_server(prepare(), context.args, _announce)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from graph.customer_requests import run_fault
+from graph.server.customer_requests import run_fault
 
 
 @pytest.mark.parametrize(

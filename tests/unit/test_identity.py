@@ -10,8 +10,8 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from graph.acting import acting_context
-from graph.identity import Identity, Refused, identify
+from graph.server.acting import acting_context
+from graph.server.identity import Identity, Refused, identify
 from graph.settings import Settings
 from nodes.context import AgentContext
 

@@ -7,7 +7,7 @@ from itertools import combinations, pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph.layout import Layout, Link, lay_out
+from graph.pictures.layout import Layout, Link, lay_out
 
 NAMES = [f"node_{number}" for number in range(8)]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from graph.serve import CONFIG, address, missing_defaults
+from graph.server.serve import CONFIG, address, missing_defaults
 from memory.errors import ConfigurationError
 
 

@@ -42,9 +42,9 @@ DEFAULTS = (
 CONFIG: Mapping[str, Any] = {
     "dependencies": ["."],
     "graphs": {"steward": "graph.agent:graph"},
-    "checkpointer": {"path": "graph.server.checkpointer"},
+    "checkpointer": {"path": "graph.server.app.checkpointer"},
     "http": {
-        "app": "graph.server:app",
+        "app": "graph.server.app:app",
         # Pages of this machine and Studio; what else runs in a browser has no business here.
         "cors": {
             # Named, since the server would add every other origin where none is.
@@ -56,7 +56,7 @@ CONFIG: Mapping[str, Any] = {
         },
     },
     # Studio's own scheme would let anybody in who sends its header.
-    "auth": {"path": "graph.auth:auth", "disable_studio_auth": True},
+    "auth": {"path": "graph.server.auth:auth", "disable_studio_auth": True},
 }
 """What langgraph.json in the checkout says, for where there is no checkout."""
 

@@ -8,7 +8,7 @@ from starlette.routing import Route
 
 from graph.agent import holder
 from graph.costs import as_object
-from graph.routes.requests import caller
+from graph.server.routes.requests import caller
 from memory.errors import InvalidInput
 from nodes.usage_report import report
 

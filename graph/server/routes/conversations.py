@@ -11,8 +11,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from graph.agent import graph, holder
-from graph.routes.answers import not_found
-from graph.routes.requests import caller, read_body, segments
+from graph.server.routes.answers import not_found
+from graph.server.routes.requests import caller, read_body, segments
 from graph.threads import waiting_threads
 from memory.checkpoints import make_checkpointer
 from memory.clean import clean_text

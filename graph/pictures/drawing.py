@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from graph.layout import Lane, Layout, Link, Spot, lay_out
+from graph.pictures.layout import Lane, Layout, Link, Spot, lay_out
 
 if TYPE_CHECKING:
     from langchain_core.runnables.graph import Graph

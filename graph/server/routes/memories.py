@@ -9,8 +9,8 @@ from starlette.routing import Route
 
 from graph import personal_data
 from graph.agent import holder
-from graph.routes.answers import not_found
-from graph.routes.requests import read_body, segments, user_in_path
+from graph.server.routes.answers import not_found
+from graph.server.routes.requests import read_body, segments, user_in_path
 from memory.extraction import MemoryType
 from memory.merge import normalise_key
 from memory.store import Memory, forget_key, list_memories, set_memory

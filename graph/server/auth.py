@@ -7,8 +7,8 @@ from typing import Any
 from langgraph_sdk import Auth
 
 from graph.agent import holder
-from graph.customer_requests import run_fault
-from graph.identity import LOCAL, STAFF, Refused, identify
+from graph.server.customer_requests import run_fault
+from graph.server.identity import LOCAL, STAFF, Refused, identify
 from graph.threads import thread_owner
 
 auth = Auth()

@@ -9,9 +9,9 @@ from starlette.applications import Starlette
 
 from graph.agent import holder
 from graph.logs import mask_logs_of_server
-from graph.routes import ROUTES
-from graph.routes.answers import EXCEPTION_HANDLERS
-from graph.server_threads import list_known_threads
+from graph.server.known_threads import list_known_threads
+from graph.server.routes import ROUTES
+from graph.server.routes.answers import EXCEPTION_HANDLERS
 from graph.worker import beside, make_worker
 from memory.checkpoints import CheckpointSaver, make_checkpointer
 

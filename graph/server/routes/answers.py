@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from graph.identity import Refused
+from graph.server.identity import Refused
 from memory.errors import DatabaseError, InvalidInput, StewardError, ThreadBusy
 
 STATUS: tuple[tuple[type[StewardError], int], ...] = (

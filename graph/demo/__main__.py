@@ -25,7 +25,7 @@ from rich.rule import Rule
 
 from graph.cli.costs import cost_table
 from graph.cli.running import report_error
-from graph.demo_view import describe, request_lines
+from graph.demo.view import describe, request_lines
 from graph.logs import configure_logs
 from graph.open import Agent, open_agent
 from graph.settings import Settings

@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from graph.agent import holder
-from graph.identity import Identity, identify
+from graph.server.identity import Identity, identify
 from memory.errors import InvalidInput
 
 MOST_BYTES = 100_000

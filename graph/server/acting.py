@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from langchain_core.runnables import RunnableConfig
 
-from graph.identity import LOCAL, STAFF
+from graph.server.identity import LOCAL, STAFF
 from nodes.context import AgentContext
 
 

@@ -1,0 +1,1 @@
+"""`make demo`: a scripted customer conversation on real parts, shown stage by stage."""
