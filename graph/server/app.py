@@ -23,9 +23,11 @@ GRAPH_ID = "steward"
 async def checkpointer() -> AsyncIterator[CheckpointSaver]:
     """Named by `checkpointer` in langgraph.json: threads of the server are those of all other ways of use."""
     services = await holder.services()
+    saver = make_checkpointer(services.database, services.settings)
     try:
-        yield make_checkpointer(services.database, services.settings)
+        yield saver
     finally:
+        await saver.flush()
         await holder.close()
 
 
