@@ -27,6 +27,7 @@ from memory.database import Database
 from memory.embeddings import Embedder
 from memory.errors import StewardError
 from memory.extraction import Extractor, Summariser
+from memory.folded_turns import fold_turns
 from memory.maintenance import maintain
 from memory.queue import (
     FOLD_HISTORY,
@@ -195,6 +196,7 @@ class Worker:
         """One finished turn, and the user's other waiting ones."""
         own = queued_turn(job_id, arguments)
         threads = await self._remembering.run(own)
+        await fold_turns(self._database, threads)
         idle_at = datetime.now(UTC) + timedelta(seconds=self._settings.steward_idle_seconds)
         for thread_id in threads:
             await self._queue.enqueue_snapshot(own.exchange.user_id, thread_id, idle_at)

@@ -190,7 +190,13 @@ class Usage(TypedDict):
     by_role: dict[str, int]
 
 
-Messages = Annotated[list[AnyMessage], DeltaChannel(_messages_delta_reducer, snapshot_frequency=200)]
+SNAPSHOT_UPDATES = 100_000
+"""Updates after which the whole conversation is stored once more. So many that it hardly happens: to put the
+differences together takes no longer than to read the whole, and copies would grow with the square of its length."""
+
+Messages = Annotated[
+    list[AnyMessage], DeltaChannel(_messages_delta_reducer, snapshot_frequency=SNAPSHOT_UPDATES)
+]
 
 
 class TurnInput(TypedDict):
