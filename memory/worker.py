@@ -194,7 +194,9 @@ class Worker:
     async def remember_turn(self, job_id: int, arguments: dict[str, Any]) -> None:
         """One finished turn, and the user's other waiting ones."""
         own = queued_turn(job_id, arguments)
-        threads = await self._remembering.run(own)
+        ids = {"job_id": job_id, "thread_id": own.exchange.thread_id, "turn_id": own.exchange.turn_id}
+        with structlog.contextvars.bound_contextvars(**ids):
+            threads = await self._remembering.run(own)
         idle_at = datetime.now(UTC) + timedelta(seconds=self._settings.steward_idle_seconds)
         for thread_id in threads:
             await self._queue.enqueue_snapshot(own.exchange.user_id, thread_id, idle_at)
