@@ -162,7 +162,8 @@ class Worker:
             name="memory",
             concurrency=CONCURRENCY,
             wait=wait,
-            listen_notify=wait,
+            # PgBouncer hands on no notifications in transaction mode: what is due is found by polling.
+            listen_notify=wait and not self._database.pgbouncer,
             fetch_job_polling_interval=POLL_SECONDS,
             update_heartbeat_interval=HEARTBEAT_SECONDS,
             stalled_worker_timeout=STALLED_SECONDS,
