@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from graph.build import build_graph
 from graph.holder import Holder
+from graph.one_turn import OneTurnGraph
 from graph.settings import Settings
 from graph.shop.business import SHOP
 
 holder = Holder(Settings.load(), SHOP)
 """Shared with the server's checkpointer and routes; opens nothing before the first request."""
 
-graph = build_graph(SHOP, holder.settings, holder=holder).compile(name="steward")
+graph = OneTurnGraph.of(
+    build_graph(SHOP, holder.settings, holder=holder).compile(name="steward"), holder, asks_again=True
+)

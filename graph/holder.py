@@ -21,6 +21,7 @@ from memory.business_state import BusinessState
 from memory.database import Database, open_database
 from memory.embeddings import make_embedder
 from memory.knowledge import KnowledgeBase, read_documents
+from memory.leases import ThreadLeases
 from memory.migrate import migrate
 from memory.queue import MemoryQueue
 from memory.reembed import check_embedding_model
@@ -122,6 +123,7 @@ def make_services(settings: Settings, business: Business, database: Database) ->
         engine=engine,
         queue=MemoryQueue(database, settings),
         usage=usage,
+        leases=ThreadLeases(database),
         classifier=LocalRouter(business, embedder, trained) if local and can_be_trained(business) else None,
     )
 
