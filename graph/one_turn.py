@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
-from contextlib import aclosing, suppress
+from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Self, cast
 
@@ -19,9 +19,10 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, StateSnapshot
 from pydantic import ValidationError
 
-from graph.bind import ServiceHolder
+from graph.bind import GOES_ON_AT, ServiceHolder
 from graph.earlier_turn import EarlierTurn, find_earlier_turn
 from graph.server.acting import acting_context
+from memory.checkpoints import CheckpointSaver
 from memory.clean import is_storable
 from memory.errors import InvalidInput
 from nodes.context import AgentContext
@@ -42,6 +43,8 @@ class _Entry:
 
     input: Any
     earlier: EarlierTurn | None = None
+    goes_on: bool = False
+    """With a turn that was cut off: it has the whole of its time again."""
 
 
 class OneTurnGraph(CompiledGraph):
@@ -75,11 +78,9 @@ class OneTurnGraph(CompiledGraph):
         context = acting_context(_read_context(options.get("context")), config or {})
         options["context"] = context
         config = _naming_the_user(config or {}, context)
-        services = await self.holder.services()
-        settings = services.settings
-        patience = settings.steward_turn_seconds * PATIENCE if settings.steward_busy == "queue" else 0.0
-        async with services.leases.hold(thread_id, patience=patience):
-            entry = await self._entry(input, brought, config, context)
+        async with self._turn(thread_id) as last_step:
+            entry = await self._entry(input, brought, config, context, last_step)
+            config = _with_time(config, time.time() if entry.goes_on else None)
             if entry.earlier is None or entry.earlier.waits:
                 events = cast(AsyncGenerator[Any], super().astream(entry.input, config, **options))
                 async with aclosing(events):
@@ -89,12 +90,26 @@ class OneTurnGraph(CompiledGraph):
                 for event in entry.earlier.events(options, str(self.stream_mode)):
                     yield event
 
+    @asynccontextmanager
+    async def _turn(self, thread_id: str) -> AsyncIterator[str | None]:
+        """Holds the thread, and lets go of it when everything of the turn is stored."""
+        services = await self.holder.services()
+        settings = services.settings
+        patience = settings.steward_turn_seconds * PATIENCE if settings.steward_busy == "queue" else 0.0
+        async with services.leases.hold(thread_id, patience=patience) as last_step:
+            try:
+                yield last_step
+            finally:
+                if isinstance(self.checkpointer, CheckpointSaver):
+                    await self.checkpointer.flush()
+
     async def _entry(
         self,
         input: Any,
         brought: Brought | None,
         config: RunnableConfig,
         context: AgentContext,
+        last_step: str | None,
     ) -> _Entry:
         """What the graph is run with, now that nobody else runs a turn on the thread."""
         if not isinstance(self.checkpointer, BaseCheckpointSaver):
@@ -104,34 +119,24 @@ class OneTurnGraph(CompiledGraph):
                 await self._check_decisions(input, config, context)
             return _Entry(input)
         if brought is None:
-            return _Entry(await self._going_on(await self.aget_state(config)))
-        found = await self.checkpointer.aget_tuple(config)
-        if found is None:
+            return _going_on(await self.aget_state(config))
+        if last_step is None:
             return _Entry({"messages": brought.messages})
-        if _same_run(config, found):
-            return _Entry(await self._going_on(await self.aget_state(config)))
+        run_id = config.get("metadata", {}).get("run_id")
+        found = await self.checkpointer.aget_tuple(config) if last_step == "input" or run_id else None
+        if found and run_id and found.metadata.get("run_id") == run_id:
+            # The server has taken up a run that it had begun before it was killed.
+            return _Entry({"messages": brought.messages}, goes_on=True)
         messages = brought.messages
         if brought.named:
             snapshot = await self.aget_state(config)
             known = snapshot.values.get("messages", [])
             if is_repeat(messages[-1], known):
                 earlier = find_earlier_turn(str(messages[-1].id), snapshot)
-                return _Entry(None, earlier) if earlier else _Entry(await self._going_on(snapshot))
+                return _Entry(None, earlier) if earlier else _going_on(snapshot)
             messages = _without(known, messages)
-        announced = [] if _is_fork(config) else _announced(found)
+        announced = [] if found is None or _is_fork(config) else _announced(found)
         return _Entry({"messages": [*_without(messages, announced), *messages]})
-
-    async def _going_on(self, snapshot: StateSnapshot) -> Any:
-        """The input that goes on with a turn that was cut off, with the whole of its time before it again."""
-        turn = snapshot.values.get("turn") if snapshot.values else None
-        if not snapshot.tasks:
-            if not snapshot.values:
-                raise InvalidInput(f"There is nothing to go on with. {EXPECTED}")
-            return None
-        if snapshot.interrupts or turn is None:
-            return None
-        settings = (await self.holder.services()).settings
-        return Command(update={"turn": {**turn, "deadline": time.time() + settings.steward_turn_seconds}})
 
     async def _check_decisions(
         self, input: Command[Any], config: RunnableConfig, context: AgentContext
@@ -146,6 +151,13 @@ class OneTurnGraph(CompiledGraph):
                 read_decisions(value, requests, by=context.role)
 
 
+def _going_on(snapshot: StateSnapshot) -> _Entry:
+    """Goes on where the thread was cut off. Raises InvalidInput where there is no thread yet."""
+    if not snapshot.values and not snapshot.tasks:
+        raise InvalidInput(f"There is nothing to go on with. {EXPECTED}")
+    return _Entry(None, goes_on=bool(snapshot.tasks) and not snapshot.interrupts)
+
+
 def _announced(found: CheckpointTuple) -> Sequence[AnyMessage]:
     """Messages of an earlier input whose run died before its first step.
 
@@ -158,15 +170,13 @@ def _announced(found: CheckpointTuple) -> Sequence[AnyMessage]:
     return []
 
 
+def _with_time(config: RunnableConfig, since: float | None) -> RunnableConfig:
+    return {**config, "configurable": {**config.get("configurable", {}), GOES_ON_AT: since}}
+
+
 def _without(known: Sequence[AnyMessage], messages: Sequence[AnyMessage]) -> list[AnyMessage]:
     ids = {message.id for message in known}
     return [message for message in messages if message.id not in ids]
-
-
-def _same_run(config: RunnableConfig, found: CheckpointTuple) -> bool:
-    """The server has taken up a run that it had begun before it was killed."""
-    run_id = config.get("metadata", {}).get("run_id")
-    return run_id is not None and run_id == found.metadata.get("run_id")
 
 
 def _is_fork(config: RunnableConfig) -> bool:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from nodes.classifier import LocalRouter
     from nodes.models import Models
     from nodes.usage import UsageLedger
+    from nodes.versions import Served
     from tools.engine import ToolEngine
 
 
@@ -40,6 +41,8 @@ class Services:
     leases: ThreadLeases
     classifier: LocalRouter | None
     """None where the local router is switched off."""
+    served: Served
+    """Versions of business and prompts."""
 
 
 @dataclass(frozen=True)
