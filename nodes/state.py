@@ -158,8 +158,8 @@ class ContextPlan(TypedDict):
 
 
 ReviewVerdict = Literal["ORIGINAL_ANSWER", "REVISED", "refused", "failed", "corrected"]
-"""The reviewer's own, or what became of its call: its revision was `refused`, it `failed` and the draft stands, it
-failed and the chat model `corrected` the draft."""
+"""The reviewer's own, or what became of its call: its revision was `refused`, it `failed` and the draft stands, or
+after either the chat model `corrected` the draft."""
 
 
 class Review(TypedDict):
