@@ -17,6 +17,7 @@ from psycopg.types.json import Jsonb
 from memory.ageing import HalfLives
 from memory.database import Database
 from memory.embeddings import Embedder, EmbeddingFailed, clean_text, vector_literal
+from memory.evidence import BY_HAND
 from memory.keywords import terms
 from memory.merge import Statement, same_statement
 from memory.sql_file import read_sql
@@ -80,6 +81,12 @@ class Recalled:
     updated_at: datetime
     thread_id: str | None
     message_id: str | None
+    evidence: str = ""
+
+    @property
+    def grounds(self) -> str:
+        """What of it may ground an argument: the customer's own words, or what the business or a person wrote."""
+        return self.content if self.type == "state" or self.evidence == BY_HAND else self.evidence
 
 
 @dataclass(frozen=True)

@@ -121,7 +121,7 @@ SELECT
                 'id', id, 'key', memory_key, 'content', content, 'score', score, 'fit', fit,
                 'domains', domains, 'type', memory_type, 'importance', importance,
                 'confidence', confidence, 'updated_at', updated_at, 'thread_id', source_thread_id,
-                'message_id', source_message_id) ORDER BY score DESC), '[]')
+                'message_id', source_message_id, 'evidence', evidence) ORDER BY score DESC), '[]')
        FROM recalled JOIN user_memory USING (id)) AS memories,
     (SELECT jsonb_build_object('summary', summary, 'key_facts', key_facts, 'folded_until', folded_until)
        FROM session_memory WHERE thread_id = %(thread_id)s AND user_id = %(user_id)s) AS session,
