@@ -7,6 +7,9 @@ from graph.holder import Holder
 from graph.settings import Settings
 from graph.shop.business import SHOP
 
+GRAPH_ID = "steward"
+"""What langgraph.json calls the graph."""
+
 holder = Holder(Settings.load(), SHOP)
 """Shared with the server's checkpointer and routes; opens nothing before the first request."""
 

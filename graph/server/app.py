@@ -7,16 +7,13 @@ from contextlib import asynccontextmanager
 
 from starlette.applications import Starlette
 
-from graph.agent import holder
+from graph.agent import GRAPH_ID, holder
 from graph.logs import mask_logs_of_server
 from graph.server.known_threads import list_known_threads
 from graph.server.routes import ROUTES
 from graph.server.routes.answers import EXCEPTION_HANDLERS
 from graph.worker import beside, make_worker
 from memory.checkpoints import CheckpointSaver, make_checkpointer
-
-GRAPH_ID = "steward"
-"""What langgraph.json calls the graph."""
 
 
 @asynccontextmanager
