@@ -90,12 +90,13 @@ def _unknown_settings(names: list[str]) -> Finding:
 async def _check_storage(settings: Settings, business: Business) -> list[Finding]:
     folders = migration_folders(business)
     try:
-        async with open_database(settings) as database:
-            if settings.database_url is None:
+        embedded = settings.database_url is None
+        async with open_database(settings, business.name, claim=embedded) as database:
+            if embedded:
                 # The embedded database is ours alone; nobody else would bring it up to date.
                 await migrate(database, folders)
             # Kept open, so that an embedded server is not stopped and started again in between.
-            found = await check(settings, folders)
+            found = await check(settings, folders, business.name)
             healthy = all(finding.ok for finding in found if finding.name in ESSENTIAL)
             given_up = await failed_jobs(database) if healthy else []
     except StewardError as error:
