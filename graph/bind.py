@@ -41,12 +41,15 @@ def bind(name: str, node: Node, holder: ServiceHolder) -> BoundNode:
         services = await holder.services()
         config = get_config()
         thread_id = str(config.get("configurable", {}).get("thread_id", ""))
-        turn = state.get("turn")
+        turn = state.get("turn") if name != "begin_turn" else None  # what stands there is the last one's
         context = acting_context(runtime.context, config)
         run = Run(services, context, thread_id, config, runtime.stream_writer)
         ids = {"thread_id": thread_id, "turn_id": turn["id"] if turn else "", "node": name}
-        with structlog.contextvars.bound_contextvars(**ids), _span(name, ids):
-            return await _served(name, node, state, run)
+        with structlog.contextvars.bound_contextvars(**ids), _span(name, ids) as span:
+            update = await _served(name, node, state, run)
+            if opened := update.get("turn"):
+                span.set_attribute("steward.turn_id", opened["id"])
+            return update
 
     bound.__name__ = name
     return bound

@@ -25,6 +25,7 @@ from memory.errors import ConfigurationError
 from memory.knowledge import KnowledgeBase, read_documents
 from memory.migrate import migrate
 from memory.queue import MemoryQueue
+from memory.queue_depth import watch_queue
 from memory.reembed import check_embedding_model
 from nodes.business import Business
 from nodes.classifier import LocalRouter, can_be_trained
@@ -33,6 +34,7 @@ from nodes.compact import make_compactor
 from nodes.models import Models
 from nodes.run import Services
 from nodes.usage import UsageLedger
+from nodes.versions import served
 from tools.engine import ToolEngine
 from tools.mcp.open import open_servers
 from tools.registry import ToolRegistry
@@ -83,6 +85,7 @@ async def open_services(settings: Settings, business: Business) -> AsyncIterator
     business = with_offline_model(business)
     async with open_database(settings, business.name, claim=True) as database:
         await migrate(database, migration_folders(business))
+        watch_queue(database)
         services = make_services(settings, business, database)
         await check_embedding_model(database, services.embedder)
         if business.documents:
@@ -108,13 +111,13 @@ def make_services(settings: Settings, business: Business, database: Database) ->
     """The services on an open, migrated database. Opens nothing itself."""
     embedder = make_embedder(settings)
     models = Models(settings, business)
-    usage = UsageLedger(database, settings)
     compactor = make_compactor(models, settings.timeout("compactor"))
     registry = ToolRegistry(business.tools_for(settings))
     knowledge = KnowledgeBase(database, embedder) if business.documents else None
     state = BusinessState(database, embedder)
     _check_intents(business, registry)
     engine = ToolEngine(registry, database, settings, state, compactor, knowledge)
+    versions = served(business, engine.registry.schemas([spec.name for spec in engine.registry]))
     local = settings.steward_local_router == "on" and settings.steward_routing == "on"
     trained = ClassifierStore(settings.steward_home / "classifiers", business.classifiers)
     return Services(
@@ -125,7 +128,8 @@ def make_services(settings: Settings, business: Business, database: Database) ->
         models=models,
         engine=engine,
         queue=MemoryQueue(database, settings),
-        usage=usage,
+        usage=UsageLedger(database, settings, versions),
+        served=versions,
         classifier=LocalRouter(business, embedder, trained) if local and can_be_trained(business) else None,
     )
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AbstractAsyncContextManager
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import convert_to_messages
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.constants import START
 from langgraph.types import Command
 
+from memory.checkpoints import CheckpointSaver
 from memory.errors import InvalidInput
 from memory.leases import ThreadLeases
 from nodes.context import AgentContext
@@ -28,8 +28,11 @@ PATIENCE = 2.0
 class OneTurnGraph:
     """Runs turns as `ainvoke` and `astream` of the compiled graph do; all else is the compiled graph's own."""
 
-    def __init__(self, graph: CompiledGraph, leases: ThreadLeases, settings: NodeSettings) -> None:
+    def __init__(
+        self, graph: CompiledGraph, saver: CheckpointSaver, leases: ThreadLeases, settings: NodeSettings
+    ) -> None:
         self._graph = graph
+        self._saver = saver
         self._leases = leases
         queueing = settings.steward_busy == "queue"
         self._patience = settings.steward_turn_seconds * PATIENCE if queueing else 0.0
@@ -39,24 +42,26 @@ class OneTurnGraph:
 
     async def ainvoke(self, input: Any, config: RunnableConfig, **kwargs: Any) -> dict[str, Any]:
         """One turn; the final state. Raises ThreadBusy where the thread does not come free."""
-        async with self._turn(config):
+        async with self._turn(config) as last_step:
             config = _naming_the_user(config, kwargs.get("context"))
-            input = await self._checked(input, config, kwargs.get("context"))
+            input = await self._checked(input, config, kwargs.get("context"), last_step)
             state: dict[str, Any] = await self._graph.ainvoke(input, config, **kwargs)
             return state
 
     async def astream(self, input: Any, config: RunnableConfig, **kwargs: Any) -> AsyncIterator[Any]:
         """One turn as a stream of events. Raises ThreadBusy where the thread does not come free."""
-        async with self._turn(config):
+        async with self._turn(config) as last_step:
             config = _naming_the_user(config, kwargs.get("context"))
-            input = await self._checked(input, config, kwargs.get("context"))
+            input = await self._checked(input, config, kwargs.get("context"), last_step)
             async for event in self._graph.astream(input, config, **kwargs):
                 yield event
 
-    async def _checked(self, input: Any, config: RunnableConfig, context: AgentContext | None) -> Any:
+    async def _checked(
+        self, input: Any, config: RunnableConfig, context: AgentContext | None, last_step: str | None
+    ) -> Any:
         """The input as the graph may have it. Raises InvalidInput for decisions that cannot be read."""
         if not isinstance(input, Command):
-            return await self._with_what_was_announced(input, config)
+            return await self._with_what_was_announced(input, config) if last_step == "input" else input
         snapshot = await self._graph.aget_state(config)
         requests, answer = snapshot.values.get("approvals") or [], input.resume
         interrupts = {interrupt.id for interrupt in snapshot.interrupts}
@@ -72,9 +77,9 @@ class OneTurnGraph:
         A checkpoint holds that input, so its sender counts on it; LangGraph would drop it for the new one.
         """
         configurable = config.get("configurable") or {}
-        saver = self._graph.checkpointer
+        saver = self._saver
         fresh = isinstance(input, Mapping) and "messages" in input and "checkpoint_id" not in configurable
-        if not fresh or not isinstance(saver, BaseCheckpointSaver):
+        if not fresh:
             return input
         found = await saver.aget_tuple({"configurable": {"thread_id": configurable["thread_id"]}})
         if found is None or found.metadata.get("source") != "input":
@@ -85,11 +90,17 @@ class OneTurnGraph:
         old = [m for m in convert_to_messages(_as_list(announced.get("messages", []))) if m.id not in ids]
         return {**input, "messages": [*old, *new]}
 
-    def _turn(self, config: RunnableConfig) -> AbstractAsyncContextManager[None]:
+    @asynccontextmanager
+    async def _turn(self, config: RunnableConfig) -> AsyncIterator[str | None]:
+        """Holds the thread, and lets go of it when everything of the turn is stored."""
         thread_id = (config.get("configurable") or {}).get("thread_id")
         if not thread_id:
             raise InvalidInput('A turn needs a thread: pass {"configurable": {"thread_id": "…"}} as config.')
-        return self._leases.hold(str(thread_id), patience=self._patience)
+        async with self._leases.hold(str(thread_id), patience=self._patience) as last_step:
+            try:
+                yield last_step
+            finally:
+                await self._saver.flush()
 
 
 def _naming_the_user(config: RunnableConfig, context: AgentContext | None) -> RunnableConfig:

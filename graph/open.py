@@ -70,9 +70,10 @@ async def open_agent(
     services = await holder.services()
     try:
         builder = build_graph(served, settings, stages=stages, holder=holder)
-        graph = builder.compile(checkpointer=make_checkpointer(services.database, settings), name="steward")
+        saver = make_checkpointer(services.database, settings)
+        graph = builder.compile(checkpointer=saver, name="steward")
         bounded = graph.with_config(recursion_limit=RECURSION_LIMIT)
-        turns = OneTurnGraph(bounded, ThreadLeases(services.database), settings)
+        turns = OneTurnGraph(bounded, saver, ThreadLeases(services.database), settings)
         worker = make_worker(services)
         async with beside(worker, settings):
             yield Agent(turns, services, worker)

@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata
+from langgraph.checkpoint.base import (
+    ChannelVersions,
+    Checkpoint,
+    CheckpointMetadata,
+    CheckpointTuple,
+    get_serializable_checkpoint_metadata,
+)
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from langgraph.checkpoint.serde.types import _DeltaSnapshot
 from psycopg import AsyncCursor
 from psycopg.rows import DictRow
 
+from memory.checkpoint_rows import Entry, Place, StepRow, ValueRow, WriteRow, goes_on
+from memory.checkpoint_writer import CheckpointWriter
 from memory.database import Database
 from memory.encryption import Cipher
 from memory.errors import ConfigurationError
@@ -40,15 +52,17 @@ LIMIT %s
 class CheckpointSaver(AsyncPostgresSaver):
     """LangGraph's saver on the shared pool.
 
-    Beyond its parent: turns of different threads do not wait for each other (the parent serialises all of them),
-    a lost connection is a DatabaseUnavailable, runs can be rolled back and threads copied on the server, and
-    with a key no text of a conversation is stored in the open. Checkpoint metadata (thread, user, step) stays readable.
+    Beyond its parent: turns of different threads do not wait for each other (the parent serialises all of them), what
+    is to be stored at a time goes in one round trip, a lost connection is a DatabaseUnavailable, runs can be rolled
+    back and threads copied on the server, and with a key no text of a conversation is stored in the open. Checkpoint
+    metadata (thread, user, step) stays readable.
     """
 
     def __init__(self, database: Database, serde: SerializerProtocol, *, sealed: bool) -> None:
         super().__init__(database.pool, serde=serde)
         self._database = database
         self._sealed = sealed
+        self._writer = CheckpointWriter(database)
 
     @asynccontextmanager
     async def _cursor(self, *, pipeline: bool = False) -> AsyncIterator[AsyncCursor[DictRow]]:
@@ -69,10 +83,62 @@ class CheckpointSaver(AsyncPostgresSaver):
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
-        """Store a checkpoint. With a key, plain texts and numbers go the encrypted way too."""
+        """Store a checkpoint, with the next ones of a run that goes on. With a key, plain texts and numbers go the
+        encrypted way too."""
+        more = goes_on(checkpoint)
         if self._sealed:
             checkpoint, new_versions = _seal(checkpoint, new_versions)
-        return await super().aput(config, checkpoint, metadata, new_versions)
+        place = Place(
+            config["configurable"]["thread_id"], config["configurable"]["checkpoint_ns"], checkpoint["id"]
+        )
+        plain, values = _plain_and_other(checkpoint["channel_values"])
+        versions = {name: version for name, version in new_versions.items() if name in values}
+        large = any(isinstance(value, _DeltaSnapshot) for value in values.values())
+        dump = partial(self._dump_blobs, place.thread_id, place.namespace, values, versions)
+        rows = await asyncio.to_thread(dump) if large else dump()
+        parent_id = config["configurable"].get("checkpoint_id")
+        step = StepRow(
+            *place,
+            parent_id,
+            json.dumps({**checkpoint, "channel_values": plain}),
+            json.dumps(get_serializable_checkpoint_metadata(config, metadata)),
+        )
+        entry = Entry(
+            needs=parent_id,
+            makes=place.checkpoint_id,
+            values=[ValueRow(*row) for row in rows],
+            step=step,
+            holds=frozenset(checkpoint["channel_values"]),
+            versions=frozenset(checkpoint["channel_versions"]),
+        )
+        await self._writer.put(entry, may_wait=more and _in_background(config))
+        return {
+            "configurable": {
+                "thread_id": place.thread_id,
+                "checkpoint_ns": place.namespace,
+                "checkpoint_id": place.checkpoint_id,
+            }
+        }
+
+    async def aput_writes(
+        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> None:
+        """Store what a task has written. An interrupt or an error is stored before this returns."""
+        configurable = config["configurable"]
+        place = Place(configurable["thread_id"], configurable["checkpoint_ns"], configurable["checkpoint_id"])
+        rows = [WriteRow(*row) for row in self._dump_writes(*place, task_id, task_path, writes)]
+        entry = Entry(needs=place.checkpoint_id, makes=place.checkpoint_id, writes=rows)
+        marked = any(row.is_mark for row in rows)
+        await self._writer.put(entry, may_wait=not marked and _in_background(config))
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """The checkpoint, after what this process still had to store."""
+        await self._writer.flush()
+        return await super().aget_tuple(config)
+
+    async def flush(self) -> None:
+        """Store what still waits, of all threads."""
+        await self._writer.flush()
 
     async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
         """Undo runs, as the server's rollback asks; a run that a later one has built on is kept whole."""
@@ -104,6 +170,25 @@ async def expired_threads(database: Database, *, days: int, limit: int = 1000) -
     """Threads whose last checkpoint is older than so many days."""
     before = datetime.now(UTC) - timedelta(days=days)
     return [row["thread_id"] for row in await database.fetch(EXPIRED_THREADS, (before, limit))]
+
+
+def _plain_and_other(values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What stands in the checkpoint itself, and what has a row of its own; a snapshot leaves a mark behind."""
+    plain: dict[str, Any] = {}
+    other: dict[str, Any] = {}
+    for name, value in values.items():
+        if value is None or isinstance(value, str | int | float):
+            plain[name] = value
+        else:
+            other[name] = value
+            if isinstance(value, _DeltaSnapshot):
+                plain[name] = True
+    return plain, other
+
+
+def _in_background(config: RunnableConfig) -> bool:
+    """Whether the run goes on while its checkpoints are being stored: LangGraph's default."""
+    return bool(config["configurable"].get("__pregel_durability", "async") == "async")
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+import structlog
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
 from memory.clean import clean_text
@@ -38,6 +39,7 @@ async def begin_turn(state: AgentState, run: Run) -> AgentState:
     message = _latest(messages)
     text, whole = _readable(message)
     turn = _open(message, text, state.get("turn"), run)
+    structlog.contextvars.bind_contextvars(turn_id=turn["id"])
     update: AgentState = {**fresh_turn(), "turn": turn}
     changes = _cleaned(messages, turn["message_id"])
     if state.get("handoff"):
@@ -120,7 +122,7 @@ def _open(message: HumanMessage, text: str, last: Turn | None, run: Run) -> Turn
         "model_calls": 0,
         "tool_calls": 0,
         "tokens": 0,
-        "versions": {"business": f"{run.business.name}/{run.business.version}"},
+        "versions": run.services.served.with_models(run.services.models),
     }
 
 

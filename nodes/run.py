@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from nodes.classifier import LocalRouter
     from nodes.models import Models
     from nodes.usage import UsageLedger
+    from nodes.versions import Served
     from tools.engine import ToolEngine
 
 
@@ -38,6 +39,8 @@ class Services:
     usage: UsageLedger
     classifier: LocalRouter | None
     """None where the local router is switched off."""
+    served: Served
+    """Versions of business and prompts."""
 
 
 @dataclass(frozen=True)

@@ -56,6 +56,17 @@ class Clarification(TypedDict):
     """The words that could not be placed; they are served once the answer is in."""
 
 
+class Versions(TypedDict):
+    """What a turn was served with, for whoever asks later why it went as it did."""
+
+    business: str
+    """Name and version, `shop/1`."""
+    prompts: str
+    """Digest of all texts that models are given: prompts, instructions, checklists, tools."""
+    models: dict[str, str]
+    """Model by role; the one that answered in the end stands in the token ledger."""
+
+
 class Turn(TypedDict):
     """The frame of the running turn."""
 
@@ -73,7 +84,7 @@ class Turn(TypedDict):
     model_calls: int
     tool_calls: int
     tokens: int
-    versions: dict[str, str]
+    versions: Versions
 
 
 class ToolCallRecord(TypedDict):

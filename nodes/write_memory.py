@@ -9,6 +9,7 @@ from memory.queue import FoldRequest
 from nodes.folding import fold_due
 from nodes.run import Run
 from nodes.state import AgentState
+from nodes.turn_telemetry import turn_ended
 
 
 async def write_memory(state: AgentState, run: Run) -> AgentState:
@@ -18,6 +19,7 @@ async def write_memory(state: AgentState, run: Run) -> AgentState:
             await run.services.queue.enqueue_turn(_exchange(state, run))
         await _fold(state, run)
     await run.services.usage.flush()
+    turn_ended(state, run.settings.steward_turn_seconds)
     route = state.get("route")
     return {
         "last_route": [i["name"] for i in route["intents"]] if route and not route["ask"] else [],

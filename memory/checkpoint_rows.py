@@ -1,0 +1,155 @@
+"""What is to be stored of a run as rows of LangGraph's tables, and as the parameters of one statement. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from langgraph.checkpoint.base import WRITES_IDX_MAP, Checkpoint
+
+
+class Place(NamedTuple):
+    """A checkpoint's place in its thread."""
+
+    thread_id: str
+    namespace: str
+    checkpoint_id: str
+
+
+class WriteRow(NamedTuple):
+    """What a task has written to a channel, kept with the checkpoint that the task belongs to."""
+
+    thread_id: str
+    namespace: str
+    checkpoint_id: str
+    task_id: str
+    task_path: str
+    idx: int
+    channel: str
+    type: str
+    blob: bytes
+
+    @property
+    def place(self) -> Place:
+        return Place(self.thread_id, self.namespace, self.checkpoint_id)
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        return (self.thread_id, self.namespace, self.checkpoint_id, self.task_id, str(self.idx))
+
+    @property
+    def is_mark(self) -> bool:
+        """An interrupt, an error or an answer to one: written anew where it is there already."""
+        return self.channel in WRITES_IDX_MAP
+
+
+class ValueRow(NamedTuple):
+    """One version of a channel's value."""
+
+    thread_id: str
+    namespace: str
+    channel: str
+    version: str
+    type: str
+    blob: bytes | None
+
+
+class StepRow(NamedTuple):
+    """A checkpoint. `checkpoint` and `metadata` are JSON texts."""
+
+    thread_id: str
+    namespace: str
+    checkpoint_id: str
+    parent_id: str | None
+    checkpoint: str
+    metadata: str
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Rows that are stored together or not at all."""
+
+    needs: str | None
+    """Id of the checkpoint without which they make no sense."""
+    makes: str
+    """Id of the checkpoint that is incomplete without them."""
+    writes: Sequence[WriteRow] = ()
+    values: Sequence[ValueRow] = ()
+    step: StepRow | None = None
+    holds: frozenset[str] = frozenset()
+    """Channels whose value the checkpoint holds, so that nobody needs what its parent's tasks wrote to them."""
+    versions: frozenset[str] = frozenset()
+    """Channels that the checkpoint knows."""
+
+    def outdates(self, write: WriteRow) -> bool:
+        """Whether a write to this checkpoint's parent has found its way into this checkpoint."""
+        return not write.is_mark and (write.channel in self.holds or write.channel not in self.versions)
+
+
+def goes_on(checkpoint: Checkpoint) -> bool:
+    """Whether the run has a further step after this checkpoint."""
+    values = checkpoint["channel_values"]
+    return bool(values.get("__pregel_tasks")) or any(
+        name == "__start__" or name.startswith("branch:to:") for name in values
+    )
+
+
+@dataclass
+class Batch:
+    """Entries of any number of threads, to be stored by one statement."""
+
+    writes: dict[tuple[str, ...], WriteRow] = field(default_factory=dict)
+    marks: dict[tuple[str, ...], WriteRow] = field(default_factory=dict)
+    values: dict[tuple[str, ...], ValueRow] = field(default_factory=dict)
+    steps: dict[tuple[str, ...], StepRow] = field(default_factory=dict)
+    outdated: list[WriteRow] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, entries: Iterable[Entry], stored: Mapping[Place, Sequence[WriteRow]]) -> Batch:
+        """The entries in their order. `stored` are writes of earlier batches whose checkpoint may be overtaken."""
+        batch = cls()
+        for entry in entries:
+            batch._add(entry, stored)
+        return batch
+
+    def _add(self, entry: Entry, stored: Mapping[Place, Sequence[WriteRow]]) -> None:
+        for write in entry.writes:
+            if write.is_mark:
+                self.marks[write.key] = write
+            else:
+                self.writes.setdefault(write.key, write)
+        for value in entry.values:
+            self.values.setdefault(value[:4], value)
+        if (step := entry.step) is None:
+            return
+        self.steps[step[:3]] = step
+        if step.parent_id is not None:
+            parent = Place(step.thread_id, step.namespace, step.parent_id)
+            here = [write for write in self.writes.values() if write.place == parent]
+            for write in filter(entry.outdates, here):
+                del self.writes[write.key]
+            self.outdated.extend(filter(entry.outdates, stored.get(parent, ())))
+
+    def parameters(self) -> dict[str, list[Any]]:
+        """Of `store_checkpoints.sql`."""
+        old = [(w.thread_id, w.namespace, w.checkpoint_id, w.task_id, w.idx) for w in self.outdated]
+        return {
+            **_columns("old", _OLD, old),
+            **_columns("write", _WRITE, list(self.writes.values())),
+            **_columns("mark", _WRITE, list(self.marks.values())),
+            **_columns("value", _VALUE, list(self.values.values())),
+            **_columns("step", _STEP, list(self.steps.values())),
+        }
+
+
+_PLACE = ("thread_id", "checkpoint_ns", "checkpoint_id")
+_OLD = (*_PLACE, "task_id", "idx")
+_WRITE = (*_PLACE, "task_id", "task_path", "idx", "channel", "type", "blob")
+_VALUE = ("thread_id", "checkpoint_ns", "channel", "version", "type", "blob")
+_STEP = (*_PLACE, "parent_id", "checkpoint", "metadata")
+
+
+def _columns(prefix: str, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[str, list[Any]]:
+    columns = [list(column) for column in zip(*rows, strict=True)] if rows else [[] for _ in names]
+    return {f"{prefix}_{name}": column for name, column in zip(names, columns, strict=True)}
