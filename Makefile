@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: setup demo test lint clean
+.PHONY: setup demo test lint check-pgbouncer clean
 
 setup: $(STAMP)
 
@@ -24,6 +24,11 @@ lint: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+check-pgbouncer: setup
+	@PATH="$$PATH:/usr/sbin" command -v pgbouncer >/dev/null || { \
+		echo "PgBouncer is needed; on Debian: apt-get install pgbouncer" >&2; exit 1; }
+	$(BIN)/python -m pytest tests/on_demand/test_pgbouncer.py
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from typing import Protocol
 
 import structlog
+from langchain_core.runnables import RunnableConfig
 from langgraph.config import get_config
 from langgraph.errors import GraphBubbleUp
 from langgraph.runtime import Runtime
@@ -19,6 +20,8 @@ from nodes.context import AgentContext
 from nodes.run import Node, Run, Services
 from nodes.state import AgentState
 
+GOES_ON_AT = "__steward_goes_on_at"
+"""In a run's configuration: Unix seconds at which it went on with a turn that was cut off."""
 tracer = trace.get_tracer("steward")
 
 
@@ -40,16 +43,28 @@ def bind(name: str, node: Node, holder: ServiceHolder) -> BoundNode:
     async def bound(state: AgentState, *, runtime: Runtime[AgentContext]) -> AgentState:
         services = await holder.services()
         config = get_config()
+        state = _with_time(state, config, services.settings.steward_turn_seconds)
         thread_id = str(config.get("configurable", {}).get("thread_id", ""))
-        turn = state.get("turn")
+        turn = state.get("turn") if name != "begin_turn" else None  # what stands there is the last one's
         context = acting_context(runtime.context, config)
         run = Run(services, context, thread_id, config, runtime.stream_writer)
         ids = {"thread_id": thread_id, "turn_id": turn["id"] if turn else "", "node": name}
-        with structlog.contextvars.bound_contextvars(**ids), _span(name, ids):
-            return await _served(name, node, state, run)
+        with structlog.contextvars.bound_contextvars(**ids), _span(name, ids) as span:
+            update = await _served(name, node, state, run)
+            if opened := update.get("turn"):
+                span.set_attribute("steward.turn_id", opened["id"])
+            return update
 
     bound.__name__ = name
     return bound
+
+
+def _with_time(state: AgentState, config: RunnableConfig, seconds: float) -> AgentState:
+    """A turn that is gone on with after it was cut off has the whole of its time again."""
+    since, turn = config.get("configurable", {}).get(GOES_ON_AT), state.get("turn")
+    if since is None or turn is None:
+        return state
+    return {**state, "turn": {**turn, "deadline": max(turn["deadline"], since + seconds)}}
 
 
 async def _served(name: str, node: Node, state: AgentState, run: Run) -> AgentState:

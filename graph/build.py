@@ -10,9 +10,9 @@ from langgraph.graph import END, START, StateGraph
 
 from graph import edges
 from graph.bind import ServiceHolder, bind
+from graph.chosen_business import chosen_business
 from graph.holder import Holder
 from graph.settings import Settings
-from graph.shop.business import SHOP
 from nodes.assemble_context import assemble_context
 from nodes.begin_turn import begin_turn
 from nodes.business import Business
@@ -45,19 +45,20 @@ STAGES: Mapping[str, Node] = {
 
 
 def build_graph(
-    business: Business = SHOP,
+    business: Business | None = None,
     settings: Settings | None = None,
     *,
     stages: Mapping[str, Node] | None = None,
     holder: ServiceHolder | None = None,
 ) -> Graph:
-    """The uncompiled graph of a business, for one's own checkpointer.
+    """The uncompiled graph of a business (None: the one that STEWARD_BUSINESS names), for one's own checkpointer.
 
     `stages` replaces single stages by name; `holder` shares the services of an agent that is already open.
 
         graph = build_graph(SHOP, Settings()).compile(checkpointer=saver)
     """
-    holder = holder or Holder(settings or Settings.load(), business)
+    settings = settings or Settings.load()
+    holder = holder or Holder(settings, business or chosen_business(settings))
     graph: Graph = StateGraph(AgentState, context_schema=AgentContext, input_schema=TurnInput)
     for name, node in {**STAGES, **(stages or {})}.items():
         graph.add_node(name, bind(name, node, holder))

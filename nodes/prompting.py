@@ -18,3 +18,8 @@ def load_prompt(name: str) -> str:
     except FileNotFoundError:
         known = ", ".join(sorted(path.stem for path in _FOLDER.glob("*.txt")))
         raise ConfigurationError(f"There is no prompt {name!r}; known: {known}.") from None
+
+
+def all_prompts() -> dict[str, str]:
+    """Every prompt by name."""
+    return {path.stem: load_prompt(path.stem) for path in sorted(_FOLDER.glob("*.txt"))}

@@ -17,10 +17,12 @@ from nodes.state import AgentState
 if TYPE_CHECKING:
     from memory.database import Database
     from memory.embeddings import Embedder
+    from memory.leases import ThreadLeases
     from memory.queue import MemoryQueue
     from nodes.classifier import LocalRouter
     from nodes.models import Models
     from nodes.usage import UsageLedger
+    from nodes.versions import Served
     from tools.engine import ToolEngine
 
 
@@ -36,8 +38,11 @@ class Services:
     engine: ToolEngine
     queue: MemoryQueue
     usage: UsageLedger
+    leases: ThreadLeases
     classifier: LocalRouter | None
     """None where the local router is switched off."""
+    served: Served
+    """Versions of business and prompts."""
 
 
 @dataclass(frozen=True)

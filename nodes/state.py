@@ -6,7 +6,7 @@ reset by `begin_turn` (see `fresh_turn`).
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NotRequired
 
 from langchain_core.messages import AnyMessage
 from langgraph.channels.delta import DeltaChannel
@@ -56,6 +56,17 @@ class Clarification(TypedDict):
     """The words that could not be placed; they are served once the answer is in."""
 
 
+class Versions(TypedDict):
+    """What a turn was served with, for whoever asks later why it went as it did."""
+
+    business: str
+    """Name and version, `shop/1`."""
+    prompts: str
+    """Digest of all texts that models are given: prompts, instructions, checklists, tools."""
+    models: dict[str, str]
+    """Model by role; the one that answered in the end stands in the token ledger."""
+
+
 class Turn(TypedDict):
     """The frame of the running turn."""
 
@@ -73,7 +84,7 @@ class Turn(TypedDict):
     model_calls: int
     tool_calls: int
     tokens: int
-    versions: dict[str, str]
+    versions: Versions
 
 
 class ToolCallRecord(TypedDict):
@@ -92,6 +103,8 @@ class RecalledMemory(TypedDict):
     content: str
     score: float
     domains: list[str]
+    grounds: NotRequired[str]
+    """The words in it that may ground an argument: the customer's own, or the business's."""
 
 
 class SessionView(TypedDict):
@@ -147,8 +160,8 @@ class ContextPlan(TypedDict):
 
 
 ReviewVerdict = Literal["ORIGINAL_ANSWER", "REVISED", "refused", "failed", "corrected"]
-"""The reviewer's own, or what became of its call: its revision was `refused`, it `failed` and the draft stands, it
-failed and the chat model `corrected` the draft."""
+"""The reviewer's own, or what became of its call: its revision was `refused`, it `failed` and the draft stands, or
+after either the chat model `corrected` the draft."""
 
 
 class Review(TypedDict):

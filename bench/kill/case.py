@@ -9,6 +9,11 @@ from typing import Literal
 
 KINDS = ("tools", "approval", "review", "memory")
 TakenUp = Literal["message", "resume"]
+# A message is accepted once a checkpoint holds it: then the sender may count on it.
+ACCEPTED = """
+SELECT EXISTS (SELECT FROM checkpoint_writes WHERE thread_id = %(thread)s AND position(%(id)s in blob) > 0)
+    OR EXISTS (SELECT FROM checkpoint_blobs WHERE thread_id = %(thread)s AND position(%(id)s in blob) > 0) AS accepted
+"""
 AT_EFFECT = 0.5
 """Share of kills that are aimed at a running side effect; the others fall anywhere in the turn."""
 AGAIN = 0.3

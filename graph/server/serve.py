@@ -16,9 +16,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from graph.chosen_business import chosen_business
 from graph.holder import migration_folders
 from graph.settings import Settings
-from graph.shop.business import SHOP
 from memory.database import open_database
 from memory.embedded import EmbeddedPostgres
 from memory.errors import ConfigurationError
@@ -109,8 +109,9 @@ def _check_port(host: str, port: int) -> None:
 
 
 async def _check(settings: Settings) -> None:
-    async with open_database(settings) as database:
-        await migrate(database, migration_folders(SHOP))
+    business = await asyncio.to_thread(chosen_business, settings)
+    async with open_database(settings, business.name, claim=True) as database:
+        await migrate(database, migration_folders(business))
 
 
 def missing_defaults(options: Sequence[str]) -> list[str]:
