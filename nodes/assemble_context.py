@@ -40,8 +40,7 @@ async def assemble_context(state: AgentState, run: Run) -> AgentState:
     elif decided := settled_late(state["messages"]):
         plan["notice"] = decided_notice(decided)
     session = state.get("session")
-    return {
-        "messages": _kept_block(state, plan),
+    update: AgentState = {
         "context": plan,
         "recalled": recalled,
         "sent": {
@@ -52,6 +51,9 @@ async def assemble_context(state: AgentState, run: Run) -> AgentState:
         },
         "stopped_because": stopped,
     }
+    if kept := _kept_block(state, plan):
+        update["messages"] = kept
+    return update
 
 
 def system_text(run: Run) -> str:

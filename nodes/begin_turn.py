@@ -55,7 +55,8 @@ async def begin_turn(state: AgentState, run: Run) -> AgentState:
     if reply:
         changes.append(AIMessage(reply, id=new_id("answer")))
         update["answer"] = reply
-    update["messages"] = changes
+    if changes:
+        update["messages"] = changes
     return update
 
 

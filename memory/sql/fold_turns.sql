@@ -65,7 +65,17 @@ WITH RECURSIVE
     ),
     joined AS (
         UPDATE checkpoints AS step
-        SET parent_checkpoint_id = folded.before, metadata = step.metadata || '{"folded": true}'
+        SET parent_checkpoint_id = folded.before,
+            metadata = step.metadata || '{"folded": true}',
+            -- at the end of a turn no step is waiting: what steps have seen, and the channels that call them, is of no use
+            checkpoint = (step.checkpoint - 'updated_channels') || jsonb_build_object(
+                'versions_seen', '{}'::jsonb,
+                'channel_versions', (
+                    SELECT jsonb_object_agg(version.key, version.value)
+                    FROM jsonb_each(step.checkpoint -> 'channel_versions') AS version
+                    WHERE version.key <> '__start__' AND version.key NOT LIKE 'branch:to:%%'
+                )
+            )
         FROM folded
         WHERE step.thread_id = %(thread_id)s AND step.checkpoint_ns = %(namespace)s
             AND step.checkpoint_id = folded.turn_end
