@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-
-import rjieba
+from types import ModuleType
 
 from memory.word_lists import word_list
 
@@ -23,6 +22,14 @@ _OTHER = r"[^\W_\u3400-\u9fff\uf900-\ufaff]+"
 _TOKEN = re.compile(rf"{_CHINESE.pattern}+|{_OTHER}(?:['’\-]{_OTHER})*")
 _STOP_WORDS = word_list("stop_words")
 _SUFFIXES = ("ingly", "edly", "ing", "ies", "ied", "ed", "es", "ly", "s")
+
+
+def segmenter() -> ModuleType:
+    """The package that cuts Chinese into words. It reads its dictionary when it is imported, which takes longer than
+    all else that is needed to open an agent."""
+    import rjieba
+
+    return rjieba
 
 
 def terms(text: str) -> list[str]:
@@ -52,7 +59,7 @@ def is_stop_word(word: str) -> bool:
 
 def _chinese(run: str) -> list[str]:
     bigrams = [run[i : i + 2] for i in range(len(run) - 1)] or [run]
-    return bigrams + [word for word in rjieba.cut(run) if len(word) > 2]
+    return bigrams + [word for word in segmenter().cut(run) if len(word) > 2]
 
 
 def _alphabetic(token: str) -> list[str]:
