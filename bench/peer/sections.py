@@ -216,11 +216,19 @@ async def count(bench: Bench) -> None:
             await contestant.turn(thread_id, SHORT)
             with counted() as traffic:
                 await contestant.turn(thread_id, SHORT)
-            checkpoints = sum(n for text, n in traffic.statements.items() if "INTO checkpoints " in text)
             bench.add(f"round trips of a turn, {contestant.name}", traffic.round_trips)
-            bench.add(f"checkpoints of a turn, {contestant.name}", checkpoints)
+            bench.add(
+                f"checkpoints of a turn, {contestant.name}", await checkpoints_of(contestant, thread_id) / 2
+            )
             for text, times_sent in traffic.statements.most_common():
                 print(f"  {times_sent:4} {text}")
+
+
+async def checkpoints_of(contestant: Steward | Compiled, thread_id: str) -> int:
+    """Checkpoints of a thread, as its history shows them."""
+    graph = contestant.agent.graph if isinstance(contestant, Steward) else contestant.graph
+    config = {"configurable": {"thread_id": thread_id}}
+    return len([snapshot async for snapshot in graph.aget_state_history(config)])
 
 
 SECTIONS: Mapping[str, Callable[[Bench], Awaitable[None]]] = {
