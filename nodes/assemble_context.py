@@ -28,8 +28,10 @@ TIGHT_SHARE = 0.6
 async def assemble_context(state: AgentState, run: Run) -> AgentState:
     """Plan the next model call; a turn that has reached a limit gets no tools and a last word about it."""
     route = state["route"]
-    if route is None or route["ask"]:
+    if route is None:
         return {}
+    if route["ask"]:
+        return {"recalled": fitting(state["recalled"], route, run.business)}
     stopped = state.get("stopped_because") or limit_reached(state["turn"], run.settings, time.time())
     recalled = state["recalled"] if state.get("context") else fitting(state["recalled"], route, run.business)
     state = {**state, "recalled": recalled}

@@ -6,10 +6,10 @@ import re
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
+from memory.recall import DEFAULT_FLOOR, GENERAL
 from nodes.business import Business
 from nodes.state import RecalledMemory, Route, SessionView
 
-GENERAL = "general"
 MOST_MEMORIES = 5
 """Injected in a turn."""
 MOST_CHARACTERS = 4000
@@ -90,12 +90,16 @@ def _listed(title: str, items: Sequence[str], there: Collection[str]) -> list[st
 
 
 def fitting(recalled: Sequence[RecalledMemory], route: Route, business: Business) -> list[RecalledMemory]:
-    """The best few that concern the turn's intents; what is labelled general, or not at all, always qualifies."""
+    """The best few that concern the turn: what is labelled general, or not at all, where it fits what was said, and
+    what is labelled with a domain of the turn's intents already where it fits a little."""
     intents = [business.intent(intent["name"]) for intent in route["intents"]]
-    domains = {domain for intent in intents for domain in intent.memory_domains}
-    chosen = [
-        memory
-        for memory in recalled
-        if not domains or not memory["domains"] or domains.union([GENERAL]).intersection(memory["domains"])
-    ]
-    return chosen[:MOST_MEMORIES]
+    domains = frozenset(domain for intent in intents for domain in intent.memory_domains)
+    return [memory for memory in recalled if _concerns(memory, domains)][:MOST_MEMORIES]
+
+
+def _concerns(memory: RecalledMemory, domains: frozenset[str]) -> bool:
+    labels = frozenset(memory["domains"])
+    if (labels & domains) - {GENERAL}:
+        return True
+    elsewhere = domains and labels and GENERAL not in labels
+    return not elsewhere and memory.get("fit", DEFAULT_FLOOR) >= DEFAULT_FLOOR

@@ -102,6 +102,8 @@ class RecalledMemory(TypedDict):
     key: str
     content: str
     score: float
+    fit: NotRequired[float]
+    """How well it fits what was said; a turn that was begun by an older version does not know."""
     domains: list[str]
     grounds: NotRequired[str]
     """The words in it that may ground an argument: the customer's own, or the business's."""
