@@ -8,6 +8,9 @@ from graph.holder import Holder
 from graph.one_turn import OneTurnGraph
 from graph.settings import Settings
 
+GRAPH_ID = "steward"
+"""What langgraph.json calls the graph."""
+
 settings = Settings.load()
 holder = Holder(settings, chosen_business(settings))
 """Shared with the server's checkpointer and routes; opens nothing before the first request."""

@@ -8,12 +8,14 @@ from datetime import datetime
 import structlog
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
+from memory.borrowed import without_copies
 from memory.clean import clean_text
 from memory.errors import InvalidInput
 from memory.extraction import Exchange
 from nodes.allowance import allowance_used_up
 from nodes.closing import unclosed_turns
 from nodes.context_groups import call_ids, open_calls
+from nodes.foreign_text import foreign_in
 from nodes.messages import new_id
 from nodes.run import Run
 from nodes.scope import call_scope
@@ -81,6 +83,7 @@ async def _remember_unclosed(state: AgentState, turn: Turn, run: Run) -> None:
     if run.settings.steward_long_term_memory != "on":
         return
     last = state.get("turn")
+    foreign = foreign_in(state["messages"])
     for unclosed in unclosed_turns(state["messages"], state.get("closed"), turn["message_id"]):
         own = last is not None and last["message_id"] == unclosed.message_id
         said_at = datetime.fromisoformat(last["started_at"]) if own and last else run.now()
@@ -91,10 +94,11 @@ async def _remember_unclosed(state: AgentState, turn: Turn, run: Run) -> None:
                 turn_id=f"turn-{unclosed.message_id}",
                 message_id=unclosed.message_id,
                 customer=clean_text(unclosed.customer),
-                answer=unclosed.answer,
+                answer=without_copies(unclosed.answer, [unclosed.customer], foreign),
                 said_at=said_at,
                 timezone=turn["timezone"],
                 locale=turn["locale"],
+                foreign=foreign,
             )
         )
 
