@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 from typing import Literal
+from zoneinfo import ZoneInfo
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 
 class AgentContext(BaseModel):
@@ -22,3 +23,13 @@ class AgentContext(BaseModel):
     timezone: str | None = Field(default=None, description="IANA name; none: the setting.")
     now: datetime | None = Field(default=None, description="The clock, for tests. None: the real one.")
     role: Literal["customer", "staff"] = Field(default="customer", description="Who settles an approval.")
+
+    @field_validator("timezone")
+    @classmethod
+    def _is_timezone(cls, value: str | None) -> str | None:
+        if value is not None:
+            try:
+                ZoneInfo(value)
+            except (KeyError, ValueError, OSError):
+                raise ValueError("it is no time zone; name one such as Asia/Shanghai") from None
+        return value
