@@ -15,6 +15,9 @@ MOST_MEMORIES = 5
 MOST_CHARACTERS = 4000
 """Of a summary, and of all key facts together: a session that never ends has no end of facts."""
 FACTS = "Facts from this conversation:"
+REMEMBERED = "Remembered about this customer:"
+UNPROVEN = "Noted about this customer by others, not in their words:"
+EARLIER = "From earlier conversations:"
 _MARK = re.compile(r"</?(background|conversation_summary|customer_message|notice)\b[^>]*>", re.IGNORECASE)
 
 
@@ -56,13 +59,26 @@ def background_block(
         lines.extend(text for text in texts if text and text not in known)
     lines.extend(extra)
     lines.extend(_listed(FACTS, _facts(session), there))
-    lines.extend(_listed("Remembered about this customer:", [_item(m["content"]) for m in recalled], there))
+    lines.extend(_listed(REMEMBERED, [_item(m["content"]) for m in recalled if m.get("grounds")], there))
+    lines.extend(_listed(UNPROVEN, [_item(m["content"]) for m in recalled if not m.get("grounds")], there))
     if session and session["customer"] and (short := f"In short: {data(session['customer'])}") not in known:
         lines.append(short)
     snapshots = [_item(snapshot) for snapshot in session["snapshots"]] if session else []
-    lines.extend(_listed("From earlier conversations:", snapshots, there))
+    lines.extend(_listed(EARLIER, snapshots, there))
     body = "\n".join(lines)
     return f"<background>\n{body}\n</background>"
+
+
+def foreign_lines(block: str) -> list[str]:
+    """Of a block that was sent: what it told of the customer that the customer had not said in those words."""
+    found: list[str] = []
+    title = ""
+    for line in block.splitlines():
+        if line.startswith("- "):
+            found += [line.removeprefix("- ")] if title in (UNPROVEN, EARLIER) else []
+        else:
+            title = line
+    return found
 
 
 def _facts(session: SessionView | None) -> list[str]:
