@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import httpx
 
-from graph.holder import Holder, migration_folders
+from graph.holder import Holder, check_intents, migration_folders
 from graph.settings import Settings
 from memory.database import open_database
 from memory.embeddings import make_embedder
@@ -23,6 +23,7 @@ from memory.queue import failed_jobs
 from nodes.business import Business
 from nodes.settings import ROLES
 from tools.mcp.open import examine_servers
+from tools.registry import ToolRegistry
 
 if TYPE_CHECKING:
     from tools.mcp.servers import Examined
@@ -39,6 +40,7 @@ ESSENTIAL = frozenset({"database", "pgvector", "schema"})
 async def examine(settings: Settings, business: Business) -> list[Finding]:
     """Everything that a turn needs, each looked at on its own."""
     return [
+        check_business(settings, business),
         *check_settings(settings, os.environ),
         *await _check_storage(settings, business),
         await _check_embedder(settings),
@@ -59,6 +61,20 @@ async def check_readiness(holder: Holder) -> list[Finding]:
         detail = f"no answer within {READY_SECONDS:.0f} s"
         return [Finding("database", False, detail, "run `steward doctor`")]
     return [finding for finding in found if finding.name in ESSENTIAL and not finding.ok]
+
+
+def check_business(settings: Settings, business: Business) -> Finding:
+    """Who is served, and whether the declaration is one that can be: its tools are made, as at the start."""
+    try:
+        registry = ToolRegistry(business.tools_for(settings))
+        check_intents(business, registry)
+    except StewardError as error:
+        return Finding("business", False, f"{business.name}: {_sentence(error)}", "correct its declaration")
+    detail = f"{business.name}/{business.version}: {len(business.intents)} intents, {len(registry)} tools"
+    if settings.offline and business.offline is None:
+        cure = "set OPENAI_API_KEY or OPENAI_BASE_URL: without, it only looks things up by number"
+        return Finding("business", True, f"{detail}; the offline demo model has no rules for it", cure)
+    return Finding("business", True, detail)
 
 
 def check_settings(settings: Settings, environment: Mapping[str, str]) -> list[Finding]:

@@ -23,6 +23,7 @@ from memory.database import Database, open_database
 from memory.embeddings import make_embedder
 from memory.errors import ConfigurationError
 from memory.knowledge import KnowledgeBase, read_documents
+from memory.leases import ThreadLeases
 from memory.migrate import migrate
 from memory.queue import MemoryQueue
 from memory.queue_depth import watch_queue
@@ -115,7 +116,7 @@ def make_services(settings: Settings, business: Business, database: Database) ->
     registry = ToolRegistry(business.tools_for(settings))
     knowledge = KnowledgeBase(database, embedder) if business.documents else None
     state = BusinessState(database, embedder)
-    _check_intents(business, registry)
+    check_intents(business, registry)
     engine = ToolEngine(registry, database, settings, state, compactor, knowledge)
     versions = served(business, engine.registry.schemas([spec.name for spec in engine.registry]))
     local = settings.steward_local_router == "on" and settings.steward_routing == "on"
@@ -130,11 +131,12 @@ def make_services(settings: Settings, business: Business, database: Database) ->
         queue=MemoryQueue(database, settings),
         usage=UsageLedger(database, settings, versions),
         served=versions,
+        leases=ThreadLeases(database),
         classifier=LocalRouter(business, embedder, trained) if local and can_be_trained(business) else None,
     )
 
 
-def _check_intents(business: Business, registry: ToolRegistry) -> None:
+def check_intents(business: Business, registry: ToolRegistry) -> None:
     """An intent that lists a tool by a wrong name would quietly do without it. Raises ConfigurationError."""
     for intent in business.intents:
         # Tools of MCP servers (`server__tool`) join later, when their server is there.

@@ -41,6 +41,12 @@ class DatabaseUrl:
             libpq.replace("postgresql:/", "postgresql:///", 1) if not parts.netloc else libpq, pgbouncer
         )
 
+    def at(self, database: str) -> Self:
+        """Another database of the same server."""
+        address, mark, query = self.libpq.partition("?")
+        base = address.rpartition("/")[0]
+        return replace(self, libpq=f"{base}/{quote(database, safe='')}{mark}{query}")
+
     def within(self, schema: str) -> Self:
         """The same database, where names without a schema are looked up in this one, then in `public`."""
         parts = urlsplit(self.libpq)

@@ -10,6 +10,7 @@ from pathlib import Path
 from langchain_core.language_models import BaseChatModel
 
 from memory.errors import ConfigurationError
+from nodes.evaluation import Evaluation
 from nodes.settings import NodeSettings, Role
 from tools.spec import ToolSpec
 
@@ -81,7 +82,9 @@ class Business:
     states: Mapping[str, StateWords] = field(default_factory=dict)
     """States that its tools' results carry (`in_transit`), so that a review can tell a wrong one."""
     offline: Callable[[Role, NodeSettings], BaseChatModel] | None = None
-    """Makes the demo model that plays a role when there is no endpoint."""
+    """Makes the demo model that plays a role when there is no endpoint; without one a model that knows no rules."""
+    evaluation: Evaluation | None = None
+    """Conversations that `steward eval` tries."""
 
     def __post_init__(self) -> None:
         if not NAME.fullmatch(self.name) or self.name in TAKEN:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -51,8 +51,11 @@ def with_offline_model(business: Business) -> Business:
 
 
 def _model_of(business: Business) -> Callable[[Role, NodeSettings], OfflineModel]:
-    script = UnruledScript(business)
-    return lambda role, settings: OfflineModel(role=role, script=script)
+    def make(role: Role, settings: NodeSettings) -> OfflineModel:
+        reading = frozenset(spec.name for spec in business.tools_for(settings) if spec.effect == "read")
+        return OfflineModel(role=role, script=UnruledScript(business, reading))
+
+    return make
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,8 @@ class UnruledScript:
     """Implements `graph.offline.Script` from the declaration alone."""
 
     business: Business
+    reading: frozenset[str]
+    """Tools without side effects; without rules no other is called."""
 
     def route(self, text: str, previous: str) -> list[tuple[str, float]]:
         """The intent whose description, label and examples share most words with the message."""
@@ -75,7 +80,7 @@ class UnruledScript:
             return Reply(text=_told(view.results[-1], words))
         if view.stopped:
             return Reply(text=words["stopped"])
-        call = next(_calls(view), None)
+        call = next(_calls(view, self.reading), None)
         return Reply(calls=[call]) if call else Reply(text=words["lacks"].format(name=self.business.name))
 
     def memories(self, text: str) -> list[dict[str, Any]]:
@@ -87,28 +92,30 @@ def _vocabulary(intent: Intent) -> set[str]:
     return set(terms(" ".join([intent.description, *intent.label.values(), *intent.examples])))
 
 
-def _calls(view: ChatView) -> Iterator[Call]:
+def _calls(view: ChatView, reading: Collection[str]) -> Iterator[Call]:
     """What could be called, the likeliest first: tools in the order in which they are offered."""
     if HANDOFF in view.tools and _PERSON.search(view.words):
         yield Call(HANDOFF, {"reason": view.words[:200], "summary": view.words[:500]})
-    for name, schema in view.schemas.items():
-        args = _arguments(schema, view.words)
-        if args:
+    offered = {name: schema for name, schema in view.schemas.items() if name in reading and name != KNOWLEDGE}
+    for name, schema in offered.items():
+        if args := _arguments(schema, view.words):
             yield Call(name, args)
-    if KNOWLEDGE in view.tools and len(terms(view.words)) >= LEAST_TERMS:
+    if len(terms(view.words)) < LEAST_TERMS:
+        return
+    if KNOWLEDGE in view.tools:
         yield Call(KNOWLEDGE, {"query": view.words[:200]})
+    yield from (Call(name) for name, schema in offered.items() if not schema.get("required"))
 
 
 def _arguments(schema: Mapping[str, Any], words: str) -> dict[str, Any]:
-    """Every required argument, found in the message by the shape of its examples; empty where one is not there."""
+    """Arguments found in the message by the shape of their examples; empty where a required one is not there."""
     found: dict[str, Any] = {}
-    for name in schema.get("required", []):
-        shapes = [_shape(str(example)) for example in schema["properties"][name].get("examples", [])]
+    for name, field in schema.get("properties", {}).items():
+        shapes = [_shape(str(example)) for example in field.get("examples", [])]
         match = next((m for shape in shapes if (m := shape.search(_folded(words)))), None)
-        if match is None:
-            return {}
-        found[name] = match[0]
-    return found
+        if match:
+            found[name] = match[0]
+    return found if found.keys() >= set(schema.get("required", [])) else {}
 
 
 def _shape(example: str) -> re.Pattern[str]:
