@@ -1,4 +1,4 @@
-"""The operator's page over HTTP: its files under a strict policy, its data for staff alone, its ways into a thread."""
+"""What staff do on the server: the operator's page over HTTP, and a turn edited, repeated and forked as Studio does."""
 
 from __future__ import annotations
 
@@ -158,3 +158,75 @@ async def test_users_and_ratings_are_listed(server: Server) -> None:
         listed = (await http.get(f"{API}/feedback", params={"rating": "bad"})).json()["feedback"]
         assert [(one["turn_id"], one["reason"]) for one in listed] == [(turn, HOSTILE)]
         assert (await http.get(f"{API}/feedback", params={"rating": "good"})).json()["feedback"] == []
+
+
+def ask(text: str) -> dict[str, Any]:
+    return {"messages": [{"role": "user", "content": text}]}
+
+
+async def test_studio_is_shown_what_can_be_edited_with_what_is_in_force(server: Server) -> None:
+    client = get_client(url=server.url, headers=STAFF)
+    (assistant,) = await client.assistants.search(graph_id="steward")
+    schemas = await client.assistants.get_schemas(assistant["assistant_id"])
+    assert "messages" in schemas["input_schema"]["properties"]
+    assert {"route", "recalled", "tool_calls", "context"} <= schemas["state_schema"]["properties"].keys()
+    fields = schemas["context_schema"]["properties"]
+    prompt = fields["system_prompt"]
+    assert (prompt["type"], prompt["langgraph_type"]) == ("string", "prompt")
+    assert "{instructions}" in prompt["default"]
+    assert fields["instructions"]["default"]
+    slider = fields["clarify_below"]
+    assert (slider["default"], slider["minimum"], slider["maximum"]) == (0.6, 0, 1)
+    assert slider["x_oap_ui_config"]["type"] == "slider"
+    assert fields["routing"]["enum"] == ["on", "off"]
+    drawn = await client.assistants.get_graph(assistant["assistant_id"])
+    nodes = {str(node["id"]) for node in drawn["nodes"]}
+    named = {node for field in fields.values() for node in field.get("langgraph_nodes", ())}
+    assert {"route", "call_model", "reflect", "execute_tools"} <= named <= nodes
+    labels = {edge.get("data") for edge in drawn["edges"]}
+    assert {"tools", "answer", "approval", "another round", "unsure"} <= labels
+
+
+async def test_what_a_run_sets_counts_for_staff_and_never_for_a_customer(server: Server) -> None:
+    edited = {"user_id": "user_123", "routing": "off", "max_tool_calls": 1}
+    staff = get_client(url=server.url, headers=STAFF)
+    thread_id, _ = await say(server, "hello")
+    question = ask("Where is my order ABC-20240520-001?")
+    state = await staff.runs.wait(thread_id, "steward", input=question, context=edited)
+    assert state["turn"]["versions"]["overrides"] == {"routing": "off", "max_tool_calls": "1"}
+    assert state["route"]["why"] == "Routing is switched off."
+    assistant = await staff.assistants.create("steward", context=edited)
+    state = await staff.runs.wait(thread_id, assistant["assistant_id"], input=question)
+    assert state["route"]["why"] == "Routing is switched off."
+    customer = get_client(url=server.url, headers=token("user_123"))
+    own = (await customer.threads.create())["thread_id"]
+    state = await customer.runs.wait(own, "steward", input=question, context=edited)
+    assert "overrides" not in state["turn"]["versions"]
+    assert state["route"]["intents"][0]["name"] == "order"
+
+
+async def test_a_turn_can_be_forked_from_before_any_of_its_stages(server: Server) -> None:
+    thread_id, ended = await say(server, "Where is my order ABC-20240520-001?")
+    staff = get_client(url=server.url, headers=STAFF)
+    history = await staff.threads.get_history(thread_id, limit=50)
+    stages = {node: state["checkpoint"] for state in history for node in state["next"]}
+    assert stages.keys() >= {
+        "begin_turn",
+        "route",
+        "assemble_context",
+        "call_model",
+        "execute_tools",
+        "write_memory",
+    }
+    for node in ("route", "call_model", "execute_tools", "write_memory"):
+        again = await staff.runs.wait(
+            thread_id, "steward", checkpoint=stages[node], context={"user_id": "user_123"}
+        )
+        assert again["answer"] == ended["answer"], node
+    edited = {"answer": "An edited answer."}
+    await staff.threads.update_state(
+        thread_id, edited, as_node="call_model", checkpoint=stages["write_memory"]
+    )
+    assert (await staff.threads.get_state(thread_id))["next"] == ["write_memory"]
+    state = await staff.runs.wait(thread_id, "steward", context={"user_id": "user_123"})
+    assert state["answer"] == "An edited answer."
