@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: setup demo test lint check-pgbouncer clean
+.PHONY: setup demo test lint check-browser check-pgbouncer clean
 
 setup: $(STAMP)
 
@@ -24,6 +24,12 @@ lint: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+check-browser: setup
+	@command -v chromium >/dev/null || { \
+		echo "Chromium is needed; on Debian: apt-get install chromium fonts-noto-cjk" >&2; exit 1; }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[browser]'
+	$(BIN)/python -m pytest tests/on_demand/test_browser.py
 
 check-pgbouncer: setup
 	@PATH="$$PATH:/usr/sbin" command -v pgbouncer >/dev/null || { \

@@ -19,7 +19,7 @@ from nodes.foreign_text import foreign_text
 from nodes.messages import new_id
 from nodes.run import Run
 from nodes.scope import call_scope
-from nodes.state import AgentState, Turn, fresh_turn
+from nodes.state import AgentState, Turn, Versions, fresh_turn
 from nodes.texts import language_of, say
 from nodes.turn_input import EXPECTED, MAX_CHARACTERS, NOT_TEXT, STAFF, kept_text
 from tools.approval import ApprovalRequest
@@ -121,8 +121,14 @@ def _open(message: HumanMessage, text: str, last: Turn | None, run: Run) -> Turn
         "model_calls": 0,
         "tool_calls": 0,
         "tokens": 0,
-        "versions": run.services.served.with_models(run.services.models),
+        "versions": _versions(run),
     }
+
+
+def _versions(run: Run) -> Versions:
+    served = run.services.served.with_models(run.services.models)
+    overrides = run.context.versions()
+    return {**served, "overrides": overrides} if overrides else served
 
 
 def _unix() -> float:

@@ -65,6 +65,8 @@ class Versions(TypedDict):
     """Digest of all texts that models are given: prompts, instructions, checklists, tools."""
     models: dict[str, str]
     """Model by role; the one that answered in the end stands in the token ledger."""
+    overrides: NotRequired[dict[str, str]]
+    """What the run had set otherwise, texts by their digest; absent where nothing was."""
 
 
 class Turn(TypedDict):
