@@ -8,7 +8,10 @@ The names load at their first use: the command line shows its help without impor
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from graph.shadow import check_packages
 
 if TYPE_CHECKING:
     from graph.build import build_graph
@@ -16,6 +19,8 @@ if TYPE_CHECKING:
     from graph.settings import Settings
     from nodes.business import Business, Intent
     from nodes.context import AgentContext
+
+check_packages(Path(__file__).parent.parent)
 
 __all__ = [
     "Agent",
