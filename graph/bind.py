@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from typing import Protocol
 
 import structlog
+from langchain_core.runnables import RunnableConfig
 from langgraph.config import get_config
 from langgraph.errors import GraphBubbleUp
 from langgraph.runtime import Runtime
@@ -19,6 +20,8 @@ from nodes.context import AgentContext
 from nodes.run import Node, Run, Services
 from nodes.state import AgentState
 
+GOES_ON_AT = "__steward_goes_on_at"
+"""In a run's configuration: Unix seconds at which it went on with a turn that was cut off."""
 tracer = trace.get_tracer("steward")
 
 
@@ -40,6 +43,7 @@ def bind(name: str, node: Node, holder: ServiceHolder) -> BoundNode:
     async def bound(state: AgentState, *, runtime: Runtime[AgentContext]) -> AgentState:
         services = await holder.services()
         config = get_config()
+        state = _with_time(state, config, services.settings.steward_turn_seconds)
         thread_id = str(config.get("configurable", {}).get("thread_id", ""))
         turn = state.get("turn") if name != "begin_turn" else None  # what stands there is the last one's
         context = acting_context(runtime.context, config)
@@ -53,6 +57,14 @@ def bind(name: str, node: Node, holder: ServiceHolder) -> BoundNode:
 
     bound.__name__ = name
     return bound
+
+
+def _with_time(state: AgentState, config: RunnableConfig, seconds: float) -> AgentState:
+    """A turn that is gone on with after it was cut off has the whole of its time again."""
+    since, turn = config.get("configurable", {}).get(GOES_ON_AT), state.get("turn")
+    if since is None or turn is None:
+        return state
+    return {**state, "turn": {**turn, "deadline": max(turn["deadline"], since + seconds)}}
 
 
 async def _served(name: str, node: Node, state: AgentState, run: Run) -> AgentState:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from functools import wraps
+from typing import Any
 
 from langgraph.graph import END, START, StateGraph
 
@@ -64,11 +66,21 @@ def build_graph(
     return graph
 
 
+def _path(decide: Callable[[AgentState], Any]) -> Callable[[AgentState], Awaitable[Any]]:
+    """The decision as a coroutine: LangGraph would hand a plain function to a thread."""
+
+    @wraps(decide)
+    async def path(state: AgentState) -> Any:
+        return decide(state)
+
+    return path
+
+
 def _connect(graph: Graph) -> None:
     graph.add_edge(START, "begin_turn")
     graph.add_conditional_edges(
         "begin_turn",
-        edges.after_begin,
+        _path(edges.after_begin),
         {
             "what is asked": "route",
             "what is known": "recall_memory",
@@ -80,13 +92,13 @@ def _connect(graph: Graph) -> None:
     graph.add_edge("recall_memory", "assemble_context")
     graph.add_conditional_edges(
         "assemble_context",
-        edges.after_assembly,
+        _path(edges.after_assembly),
         {"ready": "call_model", "unsure": "clarify", "failed": "write_memory"},
     )
     graph.add_edge("clarify", "write_memory")
     graph.add_conditional_edges(
         "call_model",
-        edges.after_model,
+        _path(edges.after_model),
         {
             "tools": "execute_tools",
             "review": "reflect",
@@ -96,17 +108,17 @@ def _connect(graph: Graph) -> None:
     )
     graph.add_conditional_edges(
         "execute_tools",
-        edges.after_tools,
+        _path(edges.after_tools),
         {"retry": "execute_tools", "approval": "request_approval", "results": "assemble_context"},
     )
     graph.add_conditional_edges(
         "request_approval",
-        edges.after_approval,
+        _path(edges.after_approval),
         {"settled": "execute_tools", "undecided": "request_approval"},
     )
     graph.add_conditional_edges(
-        "reflect", edges.after_review, {"final": "write_memory", "another round": "reflect"}
+        "reflect", _path(edges.after_review), {"final": "write_memory", "another round": "reflect"}
     )
     graph.add_conditional_edges(
-        "write_memory", edges.after_memory, {"done": END, "waiting for staff": "request_approval"}
+        "write_memory", _path(edges.after_memory), {"done": END, "waiting for staff": "request_approval"}
     )

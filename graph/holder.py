@@ -23,6 +23,7 @@ from memory.database import Database, open_database
 from memory.embeddings import make_embedder
 from memory.errors import ConfigurationError
 from memory.knowledge import KnowledgeBase, read_documents
+from memory.leases import ThreadLeases
 from memory.migrate import migrate
 from memory.queue import MemoryQueue
 from memory.queue_depth import watch_queue
@@ -130,6 +131,7 @@ def make_services(settings: Settings, business: Business, database: Database) ->
         queue=MemoryQueue(database, settings),
         usage=UsageLedger(database, settings, versions),
         served=versions,
+        leases=ThreadLeases(database),
         classifier=LocalRouter(business, embedder, trained) if local and can_be_trained(business) else None,
     )
 

@@ -10,7 +10,6 @@ from typing import Any
 
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from langchain_core.runnables import RunnableConfig
-from langgraph.graph.state import CompiledStateGraph
 
 from graph.build import build_graph
 from graph.chosen_business import chosen_business
@@ -20,14 +19,10 @@ from graph.one_turn import OneTurnGraph
 from graph.settings import Settings
 from graph.worker import beside, make_worker
 from memory.checkpoints import make_checkpointer
-from memory.leases import ThreadLeases
 from memory.worker import Worker
 from nodes.business import Business
 from nodes.context import AgentContext
 from nodes.run import Node, Services
-from nodes.state import AgentState, TurnInput
-
-CompiledGraph = CompiledStateGraph[AgentState, AgentContext, TurnInput, AgentState]
 
 RECURSION_LIMIT = 400
 """Super-steps of one turn; far above what the turn's own limits allow."""
@@ -73,7 +68,7 @@ async def open_agent(
         saver = make_checkpointer(services.database, settings)
         graph = builder.compile(checkpointer=saver, name="steward")
         bounded = graph.with_config(recursion_limit=RECURSION_LIMIT)
-        turns = OneTurnGraph(bounded, saver, ThreadLeases(services.database), settings)
+        turns = OneTurnGraph.of(bounded, holder)
         worker = make_worker(services)
         async with beside(worker, settings):
             yield Agent(turns, services, worker)

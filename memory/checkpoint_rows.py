@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from langgraph.checkpoint.base import WRITES_IDX_MAP, Checkpoint
+from psycopg.types.json import Jsonb
 
 
 class Place(NamedTuple):
@@ -56,14 +57,14 @@ class ValueRow(NamedTuple):
 
 
 class StepRow(NamedTuple):
-    """A checkpoint. `checkpoint` and `metadata` are JSON texts."""
+    """A checkpoint, as JSON."""
 
     thread_id: str
     namespace: str
     checkpoint_id: str
     parent_id: str | None
-    checkpoint: str
-    metadata: str
+    checkpoint: Mapping[str, Any]
+    metadata: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -131,25 +132,35 @@ class Batch:
                 del self.writes[write.key]
             self.outdated.extend(filter(entry.outdates, stored.get(parent, ())))
 
-    def parameters(self) -> dict[str, list[Any]]:
+    def parameters(self) -> dict[str, Any]:
         """Of `store_checkpoints.sql`."""
+        heap = bytearray()
         old = [(w.thread_id, w.namespace, w.checkpoint_id, w.task_id, w.idx) for w in self.outdated]
         return {
-            **_columns("old", _OLD, old),
-            **_columns("write", _WRITE, list(self.writes.values())),
-            **_columns("mark", _WRITE, list(self.marks.values())),
-            **_columns("value", _VALUE, list(self.values.values())),
-            **_columns("step", _STEP, list(self.steps.values())),
+            "outdated": Jsonb([dict(zip(_OLD, row, strict=True)) for row in old]),
+            "writes": _with_bytes(_WRITE, self.writes.values(), heap),
+            "marks": _with_bytes(_WRITE, self.marks.values(), heap),
+            "values": _with_bytes(_VALUE, self.values.values(), heap),
+            "steps": Jsonb([dict(zip(_STEP, step, strict=True)) for step in self.steps.values()]),
+            "bytes": bytes(heap),
         }
 
 
 _PLACE = ("thread_id", "checkpoint_ns", "checkpoint_id")
 _OLD = (*_PLACE, "task_id", "idx")
-_WRITE = (*_PLACE, "task_id", "task_path", "idx", "channel", "type", "blob")
-_VALUE = ("thread_id", "checkpoint_ns", "channel", "version", "type", "blob")
-_STEP = (*_PLACE, "parent_id", "checkpoint", "metadata")
+_WRITE = (*_PLACE, "task_id", "task_path", "idx", "channel", "type")
+_VALUE = ("thread_id", "checkpoint_ns", "channel", "version", "type")
+_STEP = (*_PLACE, "parent_checkpoint_id", "checkpoint", "metadata")
 
 
-def _columns(prefix: str, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[str, list[Any]]:
-    columns = [list(column) for column in zip(*rows, strict=True)] if rows else [[] for _ in names]
-    return {f"{prefix}_{name}": column for name, column in zip(names, columns, strict=True)}
+def _with_bytes(names: Sequence[str], rows: Iterable[WriteRow | ValueRow], heap: bytearray) -> Jsonb:
+    """The rows as JSON. Their bytes join the heap; `first` counts from 1, as Postgres does, and is missing where a row
+    has no bytes."""
+    objects = []
+    for row in rows:
+        found = dict(zip(names, row, strict=False))
+        if row.blob is not None:
+            found |= {"first": len(heap) + 1, "length": len(row.blob)}
+            heap += row.blob
+        objects.append(found)
+    return Jsonb(objects)

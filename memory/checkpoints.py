@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import (
@@ -100,8 +99,8 @@ class CheckpointSaver(AsyncPostgresSaver):
         step = StepRow(
             *place,
             parent_id,
-            json.dumps({**checkpoint, "channel_values": plain}),
-            json.dumps(get_serializable_checkpoint_metadata(config, metadata)),
+            {**checkpoint, "channel_values": plain},
+            cast(dict[str, Any], get_serializable_checkpoint_metadata(config, metadata)),
         )
         entry = Entry(
             needs=parent_id,

@@ -17,7 +17,8 @@ from psycopg.types.json import Jsonb
 from memory.ageing import HalfLives
 from memory.database import Database
 from memory.embeddings import Embedder, EmbeddingFailed, clean_text, vector_literal
-from memory.keywords import terms, tsquery
+from memory.evidence import BY_HAND
+from memory.keywords import terms
 from memory.merge import Statement, same_statement
 from memory.sql_file import read_sql
 from memory.user_lock import checked_user_id
@@ -40,9 +41,9 @@ DOUBT = 4.0
 """Added to the weight of what was asked, so that one rare word in common proves little."""
 GENERAL = "general"
 """The domain that fits every intent."""
-LONGEST_QUESTION = 64
+LONGEST_QUESTION = 48
 """Terms of a message that take part; beyond them a message names everything and asks for nothing."""
-SPARE_CANDIDATES = 10
+SPARE_CANDIDATES = 20
 
 RECALL = read_sql("recall.sql")
 
@@ -80,6 +81,12 @@ class Recalled:
     updated_at: datetime
     thread_id: str | None
     message_id: str | None
+    evidence: str = ""
+
+    @property
+    def grounds(self) -> str:
+        """What of it may ground an argument: the customer's own words, or what the business or a person wrote."""
+        return self.content if self.type == "state" or self.evidence == BY_HAND else self.evidence
 
 
 @dataclass(frozen=True)
@@ -133,7 +140,6 @@ async def _ask(
 
 
 async def _parameters(embedder: Embedder, request: RecallRequest, thread_id: str | None) -> dict[str, Any]:
-    asked = [tsquery(term) for term in terms(clean_text(request.text))[:LONGEST_QUESTION]]
     domains = None if request.domains is None else [*request.domains, GENERAL]
     return {
         "user_id": checked_user_id(request.user_id),
@@ -142,8 +148,7 @@ async def _parameters(embedder: Embedder, request: RecallRequest, thread_id: str
         "domains": domains,
         "model": embedder.name,
         "vector": await _vector(embedder, request.text),
-        "terms": asked,
-        "any_term": " | ".join(asked),
+        "terms": terms(clean_text(request.text))[:LONGEST_QUESTION],
         "half_lives": Jsonb(request.half_lives.by_type()),
         "floor": request.floor,
         "floor_without_vector": FLOOR_WITHOUT_VECTOR,

@@ -51,4 +51,5 @@ def _view(memory: Recalled) -> RecalledMemory:
         "content": memory.content,
         "score": round(memory.score, 4),
         "domains": list(memory.domains),
+        "grounds": memory.grounds,
     }

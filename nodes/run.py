@@ -17,6 +17,7 @@ from nodes.state import AgentState
 if TYPE_CHECKING:
     from memory.database import Database
     from memory.embeddings import Embedder
+    from memory.leases import ThreadLeases
     from memory.queue import MemoryQueue
     from nodes.classifier import LocalRouter
     from nodes.models import Models
@@ -37,6 +38,7 @@ class Services:
     engine: ToolEngine
     queue: MemoryQueue
     usage: UsageLedger
+    leases: ThreadLeases
     classifier: LocalRouter | None
     """None where the local router is switched off."""
     served: Served

@@ -6,7 +6,7 @@ reset by `begin_turn` (see `fresh_turn`).
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NotRequired
 
 from langchain_core.messages import AnyMessage
 from langgraph.channels.delta import DeltaChannel
@@ -103,6 +103,8 @@ class RecalledMemory(TypedDict):
     content: str
     score: float
     domains: list[str]
+    grounds: NotRequired[str]
+    """The words in it that may ground an argument: the customer's own, or the business's."""
 
 
 class SessionView(TypedDict):
@@ -158,8 +160,8 @@ class ContextPlan(TypedDict):
 
 
 ReviewVerdict = Literal["ORIGINAL_ANSWER", "REVISED", "refused", "failed", "corrected"]
-"""The reviewer's own, or what became of its call: its revision was `refused`, it `failed` and the draft stands, it
-failed and the chat model `corrected` the draft."""
+"""The reviewer's own, or what became of its call: its revision was `refused`, it `failed` and the draft stands, or
+after either the chat model `corrected` the draft."""
 
 
 class Review(TypedDict):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from langchain_core.messages import HumanMessage
 
+from memory.borrowed import without_copies
 from memory.extraction import Exchange
 from memory.queue import FoldRequest
 from nodes.folding import fold_due
+from nodes.foreign_text import foreign_text
 from nodes.run import Run
 from nodes.state import AgentState
 from nodes.turn_telemetry import turn_ended
@@ -46,18 +48,21 @@ def _was_served(state: AgentState) -> bool:
 def _exchange(state: AgentState, run: Run) -> Exchange:
     turn = state["turn"]
     route = state.get("route")
+    customer, foreign = _customer_words(state), foreign_text(state)
     return Exchange(
         user_id=turn["user_id"],
         thread_id=run.thread_id,
         turn_id=turn["id"],
         message_id=turn["message_id"],
         position=sum(isinstance(message, HumanMessage) for message in state["messages"]),
-        customer=_customer_words(state),
-        answer=state.get("answer") or "",
+        customer=customer,
+        # What is only quoted from elsewhere is not handed on as part of the conversation.
+        answer=without_copies(state.get("answer") or "", [customer], foreign),
         said_at=run.now(),
         timezone=turn["timezone"],
         locale=turn["locale"],
         intents=tuple(i["name"] for i in route["intents"]) if route else (),
+        foreign=foreign,
     )
 
 

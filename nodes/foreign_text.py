@@ -1,0 +1,67 @@
+"""What stands in a conversation and is nobody's word in it: free text of results, documents, unproven memories (O4).
+
+Such text is data for the answer. It must not come back as something that the customer has said.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from langchain_core.messages import AnyMessage, ToolMessage
+
+from memory.keywords import terms
+from nodes.state import AgentState
+
+MOST_CHARACTERS = 12_000
+"""Of all foreign text together, the newest first."""
+LONGEST_TEXT = 3_000
+FEWEST_TERMS = 2
+"""Fewer are a name or a state, not a statement."""
+
+
+def foreign_text(state: AgentState) -> tuple[str, ...]:
+    """Of a turn: the results in its thread, what was recalled without the customer's words, earlier summaries."""
+    recalled = [memory["content"] for memory in state.get("recalled", []) if not memory.get("grounds")]
+    session = state.get("session")
+    snapshots = session["snapshots"] if session else []
+    return _bounded([*recalled, *snapshots, *_results(state["messages"])])
+
+
+def foreign_in(messages: Sequence[AnyMessage]) -> tuple[str, ...]:
+    """Of messages alone."""
+    return _bounded(list(_results(messages)))
+
+
+def _results(messages: Sequence[AnyMessage]) -> Iterator[str]:
+    for message in reversed(messages):
+        if isinstance(message, ToolMessage):
+            try:
+                yield from _leaves(json.loads(message.text))
+            except ValueError:
+                yield message.text
+
+
+def _leaves(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for each in value.values():
+            yield from _leaves(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _leaves(each)
+
+
+def _bounded(texts: Sequence[str]) -> tuple[str, ...]:
+    kept: list[str] = []
+    room = MOST_CHARACTERS
+    for text in dict.fromkeys(texts):
+        cut = text[: min(LONGEST_TEXT, room)]
+        if len(terms(cut)) >= FEWEST_TERMS:
+            kept.append(cut)
+            room -= len(cut)
+        if room <= 0:
+            break
+    return tuple(kept)
