@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from graph.open import Agent, SyncAgent, open_agent, open_agent_sync
     from graph.settings import Settings
     from nodes.business import Business, Intent
+    from nodes.business_texts import Texts
     from nodes.context import AgentContext
+    from nodes.evaluation import Evaluation
 
 check_packages(Path(__file__).parent.parent)
 
@@ -26,9 +28,11 @@ __all__ = [
     "Agent",
     "AgentContext",
     "Business",
+    "Evaluation",
     "Intent",
     "Settings",
     "SyncAgent",
+    "Texts",
     "build_graph",
     "open_agent",
     "open_agent_sync",
@@ -38,9 +42,11 @@ _HOMES = {
     "Agent": "graph.open",
     "AgentContext": "nodes.context",
     "Business": "nodes.business",
+    "Evaluation": "nodes.evaluation",
     "Intent": "nodes.business",
     "Settings": "graph.settings",
     "SyncAgent": "graph.open",
+    "Texts": "nodes.business_texts",
     "build_graph": "graph.build",
     "open_agent": "graph.open",
     "open_agent_sync": "graph.open",
