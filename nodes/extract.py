@@ -15,7 +15,7 @@ from nodes.background import data
 from nodes.booking import Booking
 from nodes.business import Business
 from nodes.models import Models
-from nodes.prompting import load_prompt
+from nodes.prompting import fill, load_prompt
 from nodes.structured import ask_structured
 from nodes.usage import UsageLedger
 
@@ -28,7 +28,7 @@ def make_extractor(models: Models, business: Business, usage: UsageLedger) -> Ex
     domains = sorted(
         {domain for intent in business.intents for domain in intent.memory_domains} | {"general"}
     )
-    system = load_prompt("extractor").format(business=business.name, domains=", ".join(domains))
+    system = fill(load_prompt("extractor"), business=business.name, domains=", ".join(domains))
 
     async def extract(exchange: Exchange, known: Sequence[KnownMemory]) -> list[MemoryItem]:
         prompt = [SystemMessage(system), HumanMessage(_exchange_text(exchange, known))]

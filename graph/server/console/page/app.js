@@ -17,7 +17,7 @@ const VIEWS = {
   feedback: renderFeedback,
 };
 const POLL = 8000;
-const main = document.getElementById("main");
+let main = document.getElementById("main");
 const dialog = document.getElementById("sign-in");
 const counts = { approvals: 0, people: 0 };
 let about = null;
@@ -119,12 +119,19 @@ async function render() {
   leave = () => {};
   const fresh = name !== current;
   current = name;
+  if (fresh) begin(); // a view that is still loading then fills nothing that is shown
   main.className = `view ${name}`;
   try {
     leave = (await VIEWS[name](main, rest, { about, fresh, count })) ?? (() => {});
   } catch (error) {
     if (error.status !== 401) show(main, h("p", { class: "empty bad" }, error.message));
   }
+}
+
+function begin() {
+  const empty = h("main", { id: "main", tabindex: "-1" });
+  main.replaceWith(empty);
+  main = empty;
 }
 
 /** A view tells how many wait, so that the navigation shows it at once. */
