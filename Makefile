@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: setup demo test lint check-browser check-js check-pgbouncer clean
+.PHONY: setup demo test lint check-browser check-js check-pgbouncer check-wheel clean
 
 setup: $(STAMP)
 
@@ -43,6 +43,9 @@ check-pgbouncer: setup
 	@PATH="$$PATH:/usr/sbin" command -v pgbouncer >/dev/null || { \
 		echo "PgBouncer is needed; on Debian: apt-get install pgbouncer" >&2; exit 1; }
 	$(BIN)/python -m pytest tests/on_demand/test_pgbouncer.py
+
+check-wheel: setup
+	$(BIN)/python -m pytest tests/on_demand/test_wheel.py
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache

@@ -79,7 +79,8 @@ class Entry:
     values: Sequence[ValueRow] = ()
     step: StepRow | None = None
     holds: frozenset[str] = frozenset()
-    """Channels whose value the checkpoint holds, so that nobody needs what its parent's tasks wrote to them."""
+    """Channels whose value the checkpoint holds, so that nobody needs what its parent's tasks wrote to them. A
+    channel that is stored as differences is none, even where the checkpoint has all of it."""
     versions: frozenset[str] = frozenset()
     """Channels that the checkpoint knows."""
 

@@ -76,14 +76,17 @@ class CheckpointWriter:
             self._timer = None
         if self._storing is None and self._waiting:
             entries, self._waiting = self._waiting, []
-            self._storing = asyncio.get_running_loop().create_task(self._store(entries))
-            self._storing.add_done_callback(lambda _: self._finish(len(entries)))
+            self._storing = asyncio.get_running_loop().create_task(self._deal_with(entries))
 
-    def _finish(self, entries: int) -> None:
-        self._storing = None
-        self._done += entries
-        if self._waiting:
-            self._store_soon()
+    async def _deal_with(self, entries: Sequence[Entry]) -> None:
+        try:
+            await self._store(entries)
+        finally:
+            # Here, not in a callback of the task: who awaits a task that is done does not let callbacks run.
+            self._storing = None
+            self._done += len(entries)
+            if self._waiting:
+                self._store_soon()
 
     async def _store(self, entries: Sequence[Entry]) -> None:
         entries = [entry for entry in entries if not self._is_lost(entry)]

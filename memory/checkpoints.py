@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -17,6 +18,9 @@ from langgraph.checkpoint.base import (
     Checkpoint,
     CheckpointMetadata,
     CheckpointTuple,
+    DeltaChannelHistory,
+    PendingWrite,
+    get_checkpoint_id,
     get_serializable_checkpoint_metadata,
 )
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
@@ -33,11 +37,13 @@ from memory.database import Database
 from memory.encryption import Cipher
 from memory.errors import ConfigurationError
 from memory.settings import MemorySettings
+from memory.sql_file import read_sql
 
 SQL = Path(__file__).parent / "sql"
 COPY_THREAD = (SQL / "copy_thread.sql").read_text(encoding="utf-8")
 DELETE_RUNS = (SQL / "delete_runs.sql").read_text(encoding="utf-8")
 DELETE_THREADS = (SQL / "delete_threads.sql").read_text(encoding="utf-8")
+HISTORY = read_sql("channel_history.sql")
 EXPIRED_THREADS = """
 SELECT thread_id
 FROM checkpoints
@@ -92,9 +98,9 @@ class CheckpointSaver(AsyncPostgresSaver):
         )
         plain, values = _plain_and_other(checkpoint["channel_values"])
         versions = {name: version for name, version in new_versions.items() if name in values}
-        large = any(isinstance(value, _DeltaSnapshot) for value in values.values())
+        snapshots = {name for name, value in values.items() if isinstance(value, _DeltaSnapshot)}
         dump = partial(self._dump_blobs, place.thread_id, place.namespace, values, versions)
-        rows = await asyncio.to_thread(dump) if large else dump()
+        rows = await asyncio.to_thread(dump) if snapshots else dump()
         parent_id = config["configurable"].get("checkpoint_id")
         step = StepRow(
             *place,
@@ -107,7 +113,7 @@ class CheckpointSaver(AsyncPostgresSaver):
             makes=place.checkpoint_id,
             values=[ValueRow(*row) for row in rows],
             step=step,
-            holds=frozenset(checkpoint["channel_values"]),
+            holds=frozenset((plain.keys() | values.keys()) - snapshots),
             versions=frozenset(checkpoint["channel_versions"]),
         )
         await self._writer.put(entry, may_wait=more and _in_background(config))
@@ -134,6 +140,50 @@ class CheckpointSaver(AsyncPostgresSaver):
         """The checkpoint, after what this process still had to store."""
         await self._writer.flush()
         return await super().aget_tuple(config)
+
+    async def aget_delta_channel_history(
+        self, *, config: RunnableConfig, channels: Sequence[str]
+    ) -> Mapping[str, DeltaChannelHistory]:
+        """What each channel is made of at a checkpoint, in one round trip a channel."""
+        await self._writer.flush()
+        checkpoint_id = get_checkpoint_id(config)
+        if checkpoint_id is None:
+            return await super().aget_delta_channel_history(config=config, channels=channels)
+        configurable = config["configurable"]
+        place = {
+            "thread_id": configurable["thread_id"],
+            "namespace": configurable.get("checkpoint_ns", ""),
+            "checkpoint_id": checkpoint_id,
+        }
+        return {channel: await self._history(place, channel) for channel in channels}
+
+    async def _history(self, place: Mapping[str, str], channel: str) -> DeltaChannelHistory:
+        async with self._database.connection() as connection:
+            cursor = await connection.execute(HISTORY, {**place, "channel": channel}, binary=True)
+            row = await cursor.fetchone()
+        assert row is not None, "a SELECT without FROM gives exactly one row"
+        if row[
+            "seed_is_inline"
+        ]:  # a value that was stored whole, before the channel was stored as differences
+            config: RunnableConfig = {"configurable": {**place, "checkpoint_ns": place["namespace"]}}
+            return (await super().aget_delta_channel_history(config=config, channels=[channel]))[channel]
+        writes: list[PendingWrite] = []
+        start = 0
+        for task_id, kind, length in zip(
+            row["tasks"] or (), row["types"] or (), row["lengths"] or (), strict=True
+        ):
+            blob = row["bytes"][start : start + length]
+            writes.append((task_id, channel, self.serde.loads_typed((kind, blob))))
+            start += length
+        history: DeltaChannelHistory = {"writes": writes}
+        if row["seed_type"]:
+            history["seed"] = self.serde.loads_typed((row["seed_type"], row["seed"]))
+        return history
+
+    def get_next_version(self, current: str | None, channel: None) -> str:
+        """One more than `current`, as the parent counts, with a shorter mark against equal versions of two branches."""
+        number = int(str(current).split(".")[0]) + 1 if current is not None else 1
+        return f"{number:032}.{random.getrandbits(32):08x}"
 
     async def flush(self) -> None:
         """Store what still waits, of all threads."""

@@ -9,12 +9,12 @@ from functools import lru_cache
 import rjieba
 
 from memory.keywords import is_stop_word, stem
-from memory.word_lists import synonyms, word_list
+from memory.word_lists import word_groups, word_list
 
-GENERIC_KEY_WORDS = word_list("generic_key_words")
-SYNONYMS = synonyms()
+GENERIC_KEY_WORDS = frozenset(map(stem, word_list("generic_key_words")))
+SYNONYMS = {stem(word): stem(leading) for word, leading in word_groups("synonyms").items()}
 
-_STATEMENT_WORDS = word_list("statement_words")
+_STATEMENT_WORDS = frozenset(map(stem, word_list("statement_words")))
 _PEOPLE_EN = word_list("people_en")
 _PEOPLE = re.compile("|".join(sorted(word_list("people_zh"), key=len, reverse=True)))
 _NEGATED = re.compile(

@@ -28,8 +28,10 @@ TIGHT_SHARE = 0.6
 async def assemble_context(state: AgentState, run: Run) -> AgentState:
     """Plan the next model call; a turn that has reached a limit gets no tools and a last word about it."""
     route = state["route"]
-    if route is None or route["ask"]:
+    if route is None:
         return {}
+    if route["ask"]:
+        return {"recalled": fitting(state["recalled"], route, run.business)}
     stopped = state.get("stopped_because") or limit_reached(state["turn"], run.settings, time.time())
     recalled = state["recalled"] if state.get("context") else fitting(state["recalled"], route, run.business)
     state = {**state, "recalled": recalled}
@@ -40,8 +42,7 @@ async def assemble_context(state: AgentState, run: Run) -> AgentState:
     elif decided := settled_late(state["messages"]):
         plan["notice"] = decided_notice(decided)
     session = state.get("session")
-    return {
-        "messages": _kept_block(state, plan),
+    update: AgentState = {
         "context": plan,
         "recalled": recalled,
         "sent": {
@@ -52,6 +53,9 @@ async def assemble_context(state: AgentState, run: Run) -> AgentState:
         },
         "stopped_because": stopped,
     }
+    if kept := _kept_block(state, plan):
+        update["messages"] = kept
+    return update
 
 
 def system_text(run: Run) -> str:

@@ -15,7 +15,7 @@ from memory.extraction import Exchange
 from nodes.allowance import allowance_used_up
 from nodes.closing import unclosed_turns
 from nodes.context_groups import call_ids, open_calls
-from nodes.foreign_text import foreign_in
+from nodes.foreign_text import foreign_text
 from nodes.messages import new_id
 from nodes.run import Run
 from nodes.scope import call_scope
@@ -55,7 +55,8 @@ async def begin_turn(state: AgentState, run: Run) -> AgentState:
     if reply:
         changes.append(AIMessage(reply, id=new_id("answer")))
         update["answer"] = reply
-    update["messages"] = changes
+    if changes:
+        update["messages"] = changes
     return update
 
 
@@ -83,7 +84,7 @@ async def _remember_unclosed(state: AgentState, turn: Turn, run: Run) -> None:
     if run.settings.steward_long_term_memory != "on":
         return
     last = state.get("turn")
-    foreign = foreign_in(state["messages"])
+    foreign = foreign_text(state["messages"])
     for unclosed in unclosed_turns(state["messages"], state.get("closed"), turn["message_id"]):
         own = last is not None and last["message_id"] == unclosed.message_id
         said_at = datetime.fromisoformat(last["started_at"]) if own and last else run.now()

@@ -104,6 +104,8 @@ class RecalledMemory(TypedDict):
     key: str
     content: str
     score: float
+    fit: NotRequired[float]
+    """How well it fits what was said; a turn that was begun by an older version does not know."""
     domains: list[str]
     grounds: NotRequired[str]
     """The words in it that may ground an argument: the customer's own, or the business's."""
@@ -205,7 +207,13 @@ class Usage(TypedDict):
     by_role: dict[str, int]
 
 
-Messages = Annotated[list[AnyMessage], DeltaChannel(_messages_delta_reducer, snapshot_frequency=200)]
+SNAPSHOT_UPDATES = 100_000
+"""Updates after which the whole conversation is stored once more. So many that it hardly happens: to put the
+differences together takes no longer than to read the whole, and copies would grow with the square of its length."""
+
+Messages = Annotated[
+    list[AnyMessage], DeltaChannel(_messages_delta_reducer, snapshot_frequency=SNAPSHOT_UPDATES)
+]
 
 
 class TurnInput(TypedDict):

@@ -48,7 +48,7 @@ def _was_served(state: AgentState) -> bool:
 def _exchange(state: AgentState, run: Run) -> Exchange:
     turn = state["turn"]
     route = state.get("route")
-    customer, foreign = _customer_words(state), foreign_text(state)
+    customer, foreign = _customer_words(state), foreign_text(state["messages"])
     return Exchange(
         user_id=turn["user_id"],
         thread_id=run.thread_id,

@@ -5,8 +5,12 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
+import psycopg
 import pytest
+from psycopg import sql
+from pydantic import SecretStr
 
 from graph import AgentContext, Settings, open_agent
 from graph.doctor import examine
@@ -106,6 +110,23 @@ async def test_the_doctor_makes_nothing_where_a_business_has_never_been_opened(s
         pass
     findings = {finding.name: finding for finding in await examine(settings, business("garage"))}
     assert "start the agent once" in findings["database"].cure
+
+
+async def test_a_user_who_may_not_make_tables_is_told_what_to_grant(
+    settings: Settings, empty_database_url: str
+) -> None:
+    role = f"reader_{uuid4().hex[:12]}"
+    with psycopg.connect(empty_database_url, autocommit=True) as connection:
+        connection.execute(sql.SQL("CREATE ROLE {} LOGIN").format(sql.Identifier(role)))
+    try:
+        url = empty_database_url.replace("postgres@", f"{role}@", 1)
+        reader = settings.model_copy(update={"database_url": SecretStr(url)})
+        with pytest.raises(SchemaError, match="grant CREATE"):
+            async with open_agent(reader, business("desk")):
+                pass
+    finally:
+        with psycopg.connect(empty_database_url, autocommit=True) as connection:
+            connection.execute(sql.SQL("DROP ROLE {}").format(sql.Identifier(role)))
 
 
 async def test_through_pgbouncer_a_second_business_asks_for_a_database_of_its_own(settings: Settings) -> None:

@@ -14,13 +14,12 @@ import pytest
 from bench.scale.fill import fill, zipf_sizes
 from bench.scale.measure import TimedDatabase, measure, plan
 from memory.database import Database
-from memory.embeddings import LocalEmbedder, Vectors
+from memory.embeddings import Embedder, LocalEmbedder, Vectors
 from memory.memory_writer import MemoryWriter, NewMemory
 from memory.migrate import migrate
 from memory.recall import RecallRequest, recall
 from tests.conftest import PACKAGES
 from tests.support.memory import MAY
-from tests.support.word_embedder import WordEmbedder
 
 LATER = MAY + timedelta(days=1)
 SENTENCES = [
@@ -69,13 +68,23 @@ async def test_a_memory_too_long_for_the_index_is_found_like_any_other(
     assert [memory.key for memory in await recall(database, embedder, request)] == ["long"]
 
 
+class NoEmbedder:
+    """Vectors without a direction: words alone decide."""
+
+    name = "test:none"
+    dimensions = 8
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        return np.zeros((len(texts), self.dimensions), dtype=np.float32)
+
+
 async def test_every_term_of_a_long_question_counts(database: Database) -> None:
     words = [f"{letter}{other}word" for letter in "abcdefgh" for other in "pqrstu"]
-    await _write(database, WordEmbedder(), "u", [(word, f"{word} again") for word in words])
+    await _write(database, NoEmbedder(), "u", [(word, f"{word} again") for word in words])
     for word in words:
         others = [f"filler{number}x" for number in range(words.index(word))]
         question = " ".join([*others, word])
-        found = await recall(database, WordEmbedder(), RecallRequest("u", question, LATER, k=1, floor=None))
+        found = await recall(database, NoEmbedder(), RecallRequest("u", question, LATER, k=1, floor=None))
         assert [memory.key for memory in found] == [word], "its place in the question does not matter"
 
 
@@ -123,7 +132,7 @@ async def test_among_many_users_each_gets_ten_rows_from_an_index_that_holds_all_
 
 async def _write(
     database: Database,
-    embedder: LocalEmbedder | WordEmbedder | LongEmbedder,
+    embedder: Embedder,
     user: str,
     contents: Sequence[tuple[str, str]],
 ) -> None:
