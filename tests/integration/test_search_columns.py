@@ -67,6 +67,9 @@ async def test_a_memory_too_long_for_the_index_is_found_like_any_other(
     long = "".join(chr(0x4E00 + number) for number in range(900))
     await _write(database, embedder, "u" * 900, [("long", long), ("other", "likes jazz")])
     assert await database.fetch("SELECT FROM user_memory WHERE NOT fits_index")
+    for length in range(100, 2000, 100):  # nothing that counts as short enough is too long after all
+        odd = "".join(random.Random(length).choices("abcdefghijklmnopqrstuvwxyz0123456789", k=length))
+        await database.execute("UPDATE user_memory SET source_thread_id = %s", (odd,))
     request = RecallRequest("u" * 900, long[700:704], LATER, k=1, floor=None)
     assert [memory.key for memory in await recall(database, embedder, request)] == ["long"]
 
