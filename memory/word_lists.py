@@ -8,20 +8,11 @@ from importlib import resources
 
 
 @lru_cache(maxsize=1)
-def _file() -> dict[str, str | dict[str, str]]:
+def _file() -> dict[str, str]:
     text = resources.files("memory").joinpath("vocabulary.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)
 
 
 def word_list(name: str) -> frozenset[str]:
     """The words of one list."""
-    text = _file()[name]
-    assert isinstance(text, str), name
-    return frozenset(text.split())
-
-
-def synonyms() -> dict[str, str]:
-    """The leading word of each group, by every other word of it."""
-    groups = _file()["synonyms"]
-    assert isinstance(groups, dict)
-    return {word: leading for leading, words in groups.items() for word in words.split()}
+    return frozenset(_file()[name].split())
