@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: setup demo test lint clean
+.PHONY: setup demo test lint check-browser check-pgbouncer check-wheel clean
 
 setup: $(STAMP)
 
@@ -24,6 +24,20 @@ lint: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+check-browser: setup
+	@command -v chromium >/dev/null || { \
+		echo "Chromium is needed; on Debian: apt-get install chromium fonts-noto-cjk" >&2; exit 1; }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[browser]'
+	$(BIN)/python -m pytest tests/on_demand/test_browser.py
+
+check-pgbouncer: setup
+	@PATH="$$PATH:/usr/sbin" command -v pgbouncer >/dev/null || { \
+		echo "PgBouncer is needed; on Debian: apt-get install pgbouncer" >&2; exit 1; }
+	$(BIN)/python -m pytest tests/on_demand/test_pgbouncer.py
+
+check-wheel: setup
+	$(BIN)/python -m pytest tests/on_demand/test_wheel.py
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache

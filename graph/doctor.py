@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import httpx
 
-from graph.holder import Holder, migration_folders
+from graph.holder import Holder, check_intents, migration_folders
 from graph.settings import Settings
 from memory.database import open_database
 from memory.embeddings import make_embedder
@@ -21,8 +21,10 @@ from memory.health import Finding, check, check_database
 from memory.migrate import migrate
 from memory.queue import failed_jobs
 from nodes.business import Business
+from nodes.prices import Prices
 from nodes.settings import ROLES
 from tools.mcp.open import examine_servers
+from tools.registry import ToolRegistry
 
 if TYPE_CHECKING:
     from tools.mcp.servers import Examined
@@ -39,10 +41,12 @@ ESSENTIAL = frozenset({"database", "pgvector", "schema"})
 async def examine(settings: Settings, business: Business) -> list[Finding]:
     """Everything that a turn needs, each looked at on its own."""
     return [
+        check_business(settings, business),
         *check_settings(settings, os.environ),
         *await _check_storage(settings, business),
         await _check_embedder(settings),
         await _check_endpoint(settings),
+        await asyncio.to_thread(check_prices, settings),
         *await _check_mcp(settings, business),
     ]
 
@@ -61,6 +65,20 @@ async def check_readiness(holder: Holder) -> list[Finding]:
     return [finding for finding in found if finding.name in ESSENTIAL and not finding.ok]
 
 
+def check_business(settings: Settings, business: Business) -> Finding:
+    """Who is served, and whether the declaration is one that can be: its tools are made, as at the start."""
+    try:
+        registry = ToolRegistry(business.tools_for(settings))
+        check_intents(business, registry)
+    except StewardError as error:
+        return Finding("business", False, f"{business.name}: {_sentence(error)}", "correct its declaration")
+    detail = f"{business.name}/{business.version}: {len(business.intents)} intents, {len(registry)} tools"
+    if settings.offline and business.offline is None:
+        cure = "set OPENAI_API_KEY or OPENAI_BASE_URL: without, it only looks things up by number"
+        return Finding("business", True, f"{detail}; the offline demo model has no rules for it", cure)
+    return Finding("business", True, detail)
+
+
 def check_settings(settings: Settings, environment: Mapping[str, str]) -> list[Finding]:
     """What can be told from the settings alone."""
     known = {name.upper() for name in Settings.model_fields}
@@ -72,11 +90,24 @@ def check_settings(settings: Settings, environment: Mapping[str, str]) -> list[F
         if not secret.lstrip().startswith("-----BEGIN") and len(secret.encode()) < SHORTEST_SECRET:
             cure = f"use a random key of at least {SHORTEST_SECRET} bytes, or a public key"
             found.append(Finding("tokens", True, "STEWARD_JWT_KEY is short enough to be guessed", cure))
-    prices = settings.steward_prices
-    if prices is not None and not prices.is_file():
-        cure = "correct STEWARD_PRICES, or unset it"
-        found.append(Finding("STEWARD_PRICES", False, f"{prices} is no file", cure))
     return found
+
+
+def check_prices(settings: Settings) -> Finding:
+    """Whether what is spent can be told, and by whose prices."""
+    try:
+        prices = Prices(settings.steward_prices)
+    except StewardError as error:
+        return Finding("prices", False, _sentence(error), "correct STEWARD_PRICES, or unset it")
+    cure = "name your provider's prices in a file, as nodes/prices.json has them, and STEWARD_PRICES"
+    used = {settings.model_name(role) for role in ROLES} | set(settings.fallback_models)
+    unpriced = [] if settings.offline else sorted(model for model in used if not prices.knows(model))
+    if unpriced:
+        detail = f"none known for {', '.join(unpriced)}; their calls are booked as unpriced"
+        return Finding("prices", True, detail, cure)
+    if settings.steward_prices is None and not settings.offline:
+        return Finding("prices", True, "the shipped list is unverified", cure)
+    return Finding("prices", True, "every model in use has one")
 
 
 def _unknown_settings(names: list[str]) -> Finding:
@@ -90,12 +121,13 @@ def _unknown_settings(names: list[str]) -> Finding:
 async def _check_storage(settings: Settings, business: Business) -> list[Finding]:
     folders = migration_folders(business)
     try:
-        async with open_database(settings) as database:
-            if settings.database_url is None:
+        embedded = settings.database_url is None
+        async with open_database(settings, business.name, claim=embedded) as database:
+            if embedded:
                 # The embedded database is ours alone; nobody else would bring it up to date.
                 await migrate(database, folders)
             # Kept open, so that an embedded server is not stopped and started again in between.
-            found = await check(settings, folders)
+            found = await check(settings, folders, business.name)
             healthy = all(finding.ok for finding in found if finding.name in ESSENTIAL)
             given_up = await failed_jobs(database) if healthy else []
     except StewardError as error:

@@ -6,6 +6,9 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
+BY_HAND = "set by hand"
+"""Evidence of a memory that a person wrote as it is."""
+
 _ELLIPSIS = re.compile(r"\.{3,}|…+|。{2,}|\s*[|/]\s*|\n+")
 _IDENTIFIER = re.compile(r"(?<![^\W_])(?=[a-z0-9-]*\d)[a-z0-9]+(?:-[a-z0-9]+)*(?![^\W_])")
 _DIGITS = re.compile(r"\d+")

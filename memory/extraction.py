@@ -1,8 +1,8 @@
 """A finished exchange, what a model may say it is worth remembering, and the gate in between.
 
 The model is handed in from above as an `Extractor`. What it answers is a proposal: an item becomes memory only
-if its evidence stands in the customer's own words, or in a fact that a tool confirmed. The recalled block,
-documents and free text of tools are no source, so they cannot plant anything.
+if its evidence stands in the customer's own words, or in a fact that a tool confirmed, and it does not
+say what foreign text says instead. So the recalled block, documents and free text of tools cannot plant anything.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from memory.borrowed import is_borrowed
 from memory.clean import clean_text
 from memory.evidence import Sources
 from memory.masking import mask
@@ -21,6 +22,7 @@ from memory.masking import mask
 MemoryType = Literal["fact", "preference", "decision", "state"]
 
 LONGEST_KEY = 120
+MOST_KEY_WORDS = 8
 LONGEST_CONTENT = 1_000
 
 
@@ -49,6 +51,8 @@ class Exchange:
     """Objects it was about, such as order numbers."""
     confirmed: tuple[str, ...] = ()
     """Facts that a tool confirmed about the user's own data: declared fields, never free text."""
+    foreign: tuple[str, ...] = ()
+    """Free text of results, documents and the like that the answer had before it: nothing that anybody here said."""
 
     def masked(self) -> Exchange:
         """The same exchange without personal data, in characters that Postgres takes."""
@@ -57,6 +61,7 @@ class Exchange:
             customer=mask(clean_text(self.customer)),
             answer=mask(clean_text(self.answer)),
             confirmed=tuple(mask(clean_text(fact)) for fact in self.confirmed),
+            foreign=tuple(mask(clean_text(text)) for text in self.foreign),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -68,7 +73,7 @@ class Exchange:
     def from_json(cls, value: Mapping[str, Any]) -> Exchange:
         """The exchange that `to_json` wrote; unknown fields of a newer version are left out."""
         known = {name: value[name] for name in cls.__dataclass_fields__ if name in value}
-        for name in ("intents", "about", "confirmed"):
+        for name in ("intents", "about", "confirmed", "foreign"):
             known[name] = tuple(known.get(name, ()))
         return cls(**{**known, "said_at": datetime.fromisoformat(value["said_at"])})
 
@@ -145,12 +150,13 @@ class Admitted:
 
 def admit(exchange: Exchange, items: Sequence[MemoryItem], *, confidence: float) -> Admitted:
     """Sort an extractor's items: sure ones for long-term memory, the others for the session alone."""
-    sources = Sources((exchange.customer, *exchange.confirmed))
+    own = (exchange.customer, *exchange.confirmed)
+    sources = Sources(own)
     long_term: list[MemoryItem] = []
     session: list[MemoryItem] = []
     refused: dict[str, str] = {}
     for item in items:
-        reason = _refusal(item, sources)
+        reason = _refusal(item, sources) or _borrowed(item, own, exchange.foreign)
         if reason:
             refused[item.key] = reason
         else:
@@ -166,6 +172,15 @@ def _refusal(item: MemoryItem, sources: Sources) -> str | None:
     invented = sources.missing_identifiers(item.content)
     if invented:
         return f"nobody named {', '.join(invented)}"
+    return None
+
+
+def _borrowed(item: MemoryItem, own: Sequence[str], foreign: Sequence[str]) -> str | None:
+    key = item.key.replace("_", " ")
+    if len(item.key) > LONGEST_KEY or len(key.split()) > MOST_KEY_WORDS:
+        return "its key is a sentence, not a name"
+    if is_borrowed(item.content, own, foreign):
+        return "it says what a result or a document says, not what the customer said"
     return None
 
 

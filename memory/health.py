@@ -45,13 +45,16 @@ class Finding:
     cure: str = ""
 
 
-async def check(settings: MemorySettings, folders: Sequence[tuple[str, Path]]) -> list[Finding]:
+async def check(
+    settings: MemorySettings, folders: Sequence[tuple[str, Path]], business: str | None = None
+) -> list[Finding]:
     """Look at everything, from outside: opens the database that the settings name and closes it again.
 
-    `folders` are the migrations as `migrate` takes them. Never raises on account of what it finds.
+    `folders` are the migrations as `migrate` takes them, `business` is the one whose tables are looked at. Never
+    raises on account of what it finds.
     """
     try:
-        async with open_database(settings, start_seconds=START_SECONDS) as database:
+        async with open_database(settings, business, start_seconds=START_SECONDS) as database:
             findings = await check_database(database, folders)
     except StewardError as error:
         findings = [Finding("database", False, "not usable", str(error))]

@@ -13,7 +13,7 @@ from psycopg.types.json import Jsonb
 from memory.database import Connection
 from memory.embeddings import Vectors, vector_literal
 from memory.extraction import MemoryType
-from memory.keywords import terms, tsquery
+from memory.keywords import terms
 from memory.merge import Decision, Statement, decide, free_key, normalise_key, same_statement
 from memory.sql_file import read_sql
 
@@ -149,7 +149,7 @@ class MemoryWriter:
                 "now": self._now,
                 "keys": [normalise_key(memory.key) for memory in memories],
                 "vectors": [vector_literal(memory.vector) for memory in memories],
-                "queries": [" | ".join(map(tsquery, memory.search_terms)) for memory in memories],
+                "terms": [" ".join(memory.search_terms) for memory in memories],
             },
         )
         related: list[list[Statement]] = [[] for _ in memories]

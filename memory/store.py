@@ -15,6 +15,7 @@ from memory.clean import clean_text
 from memory.database import Database
 from memory.embeddings import Embedder
 from memory.errors import InvalidInput
+from memory.evidence import BY_HAND
 from memory.extraction import LONGEST_CONTENT, LONGEST_KEY, KnownMemory, MemoryType
 from memory.masking import mask
 from memory.memory_writer import BUMP, MemoryWriter, NewMemory
@@ -119,7 +120,7 @@ async def set_memory(
         vector=(await embedder.embed([text]))[0],
         importance=importance,
         domains=tuple(domains),
-        evidence="set by hand",
+        evidence=BY_HAND,
     )
     async with database.transaction() as connection:
         await lock_user(connection, user_id)

@@ -97,12 +97,15 @@ async def _store(
 ) -> AsyncIterator[PGVectorStore]:
     # Slow to import (2 s) and needed by few: in a thread, so that the event loop goes on.
     engine_class, store_class, create_engine = await asyncio.to_thread(_import)
-    engine = create_engine(database.sqlalchemy_url, pool_size=2)
+    # Through PgBouncer the next statement may meet another server connection, which has nothing prepared.
+    options = {"prepare_threshold": None} if database.pgbouncer else {}
+    engine = create_engine(database.sqlalchemy_url, pool_size=2, connect_args=options)
     try:
         store: PGVectorStore = await store_class.create(
             engine_class.from_engine(engine),
             embedding_service=LangChainEmbeddings(embedder),
             table_name=table,
+            schema_name=database.schema,
             id_column="id",
             content_column="content",
             embedding_column="embedding",

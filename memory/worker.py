@@ -27,6 +27,7 @@ from memory.database import Database
 from memory.embeddings import Embedder
 from memory.errors import StewardError
 from memory.extraction import Extractor, Summariser
+from memory.folded_turns import fold_turns
 from memory.maintenance import maintain
 from memory.queue import (
     FOLD_HISTORY,
@@ -162,7 +163,8 @@ class Worker:
             name="memory",
             concurrency=CONCURRENCY,
             wait=wait,
-            listen_notify=wait,
+            # PgBouncer hands on no notifications in transaction mode: what is due is found by polling.
+            listen_notify=wait and not self._database.pgbouncer,
             fetch_job_polling_interval=POLL_SECONDS,
             update_heartbeat_interval=HEARTBEAT_SECONDS,
             stalled_worker_timeout=STALLED_SECONDS,
@@ -194,7 +196,10 @@ class Worker:
     async def remember_turn(self, job_id: int, arguments: dict[str, Any]) -> None:
         """One finished turn, and the user's other waiting ones."""
         own = queued_turn(job_id, arguments)
-        threads = await self._remembering.run(own)
+        ids = {"job_id": job_id, "thread_id": own.exchange.thread_id, "turn_id": own.exchange.turn_id}
+        with structlog.contextvars.bound_contextvars(**ids):
+            threads = await self._remembering.run(own)
+            await fold_turns(self._database, threads)
         idle_at = datetime.now(UTC) + timedelta(seconds=self._settings.steward_idle_seconds)
         for thread_id in threads:
             await self._queue.enqueue_snapshot(own.exchange.user_id, thread_id, idle_at)

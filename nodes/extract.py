@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from zoneinfo import ZoneInfo
 
 from langchain_core.messages import HumanMessage, SystemMessage
+from pydantic import BaseModel
 
 from memory.extraction import Exchange, Extractor, KnownMemory, MemoryItem
 from nodes.answers import ExtractorAnswer
@@ -14,7 +15,7 @@ from nodes.background import data
 from nodes.booking import Booking
 from nodes.business import Business
 from nodes.models import Models
-from nodes.prompting import load_prompt
+from nodes.prompting import fill, load_prompt
 from nodes.structured import ask_structured
 from nodes.usage import UsageLedger
 
@@ -27,7 +28,7 @@ def make_extractor(models: Models, business: Business, usage: UsageLedger) -> Ex
     domains = sorted(
         {domain for intent in business.intents for domain in intent.memory_domains} | {"general"}
     )
-    system = load_prompt("extractor").format(business=business.name, domains=", ".join(domains))
+    system = fill(load_prompt("extractor"), business=business.name, domains=", ".join(domains))
 
     async def extract(exchange: Exchange, known: Sequence[KnownMemory]) -> list[MemoryItem]:
         prompt = [SystemMessage(system), HumanMessage(_exchange_text(exchange, known))]
@@ -36,9 +37,16 @@ def make_extractor(models: Models, business: Business, usage: UsageLedger) -> Ex
         )
         booking = Booking("extract", "extractor", reply, {"instructions": 1, "history": 1})
         await usage.book_now(exchange.user_id, exchange.thread_id, exchange.turn_id, booking)
-        return [MemoryItem.model_validate(item.model_dump()) for item in answer.memories]
+        return [_item(item, domains) for item in answer.memories]
 
     return extract
+
+
+def _item(item: BaseModel, domains: Collection[str]) -> MemoryItem:
+    """The item with labels that the business knows; others would be words of the model's own."""
+    found = MemoryItem.model_validate(item.model_dump())
+    known = [label for domain in found.domains if (label := domain.strip().lower()) in domains]
+    return found.model_copy(update={"domains": known})
 
 
 def _exchange_text(exchange: Exchange, known: Sequence[KnownMemory]) -> str:

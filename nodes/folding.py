@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
+from memory.borrowed import without_copies
 from nodes.context_groups import TurnGroup, since, turn_groups
+from nodes.foreign_text import foreign_text
 from nodes.state import ContextPlan
 from tools.essentials import facts_in
 
@@ -60,8 +62,13 @@ def _oldest(groups: Sequence[TurnGroup], plan: ContextPlan) -> list[TurnGroup]:
 
 
 def _spoken(group: TurnGroup) -> list[tuple[str, str]]:
-    """What was said to one another, and of each tool result the numbers and codes that a later step may need."""
+    """What was said to one another, and of each tool result the numbers and codes that a later step may need.
+
+    Of an answer without what it only quotes from a result: that would outlive the result as part of the summary.
+    """
     lines = []
+    foreign = foreign_text(group.messages)
+    own = [str(message.text) for message in group.messages if isinstance(message, HumanMessage)]
     called: dict[str, str] = {}
     for message in group.messages:
         if isinstance(message, HumanMessage):
@@ -73,5 +80,5 @@ def _spoken(group: TurnGroup) -> list[tuple[str, str]]:
             for call in message.tool_calls:
                 called[call["id"] or ""] = f"{call['name']} {json.dumps(call['args'], ensure_ascii=False)}"
             if message.text and not message.tool_calls:
-                lines.append(("agent", str(message.text)))
+                lines.append(("agent", without_copies(str(message.text), own, foreign)))
     return lines

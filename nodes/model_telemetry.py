@@ -16,8 +16,21 @@ from nodes.settings import Role
 
 _tracer = trace.get_tracer("steward.models")
 _meter = metrics.get_meter("steward.models")
-_duration = _meter.create_histogram("gen_ai.client.operation.duration", "s", "Time of a model request")
-_tokens = _meter.create_histogram("gen_ai.client.token.usage", "{token}", "Tokens of a model request")
+# The bounds are those of the conventions.
+_SECONDS = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92)
+_TOKENS = (1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864)
+_duration = _meter.create_histogram(
+    "gen_ai.client.operation.duration",
+    "s",
+    "Time of a model request",
+    explicit_bucket_boundaries_advisory=_SECONDS,
+)
+_tokens = _meter.create_histogram(
+    "gen_ai.client.token.usage",
+    "{token}",
+    "Tokens of a model request",
+    explicit_bucket_boundaries_advisory=_TOKENS,
+)
 
 
 class RequestSpan:

@@ -40,7 +40,7 @@ def _made(state: AgentState) -> list[tuple[str, Arguments]]:
 def _grounds(state: AgentState) -> Grounds:
     return Grounds(
         user_texts=tuple(_user_texts(state.get("messages", []))),
-        memories=tuple(memory["content"] for memory in state.get("recalled", [])),
+        memories=tuple(memory.get("grounds", "") for memory in state.get("recalled", [])),
     )
 
 

@@ -6,7 +6,7 @@ reset by `begin_turn` (see `fresh_turn`).
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NotRequired
 
 from langchain_core.messages import AnyMessage
 from langgraph.channels.delta import DeltaChannel
@@ -56,6 +56,19 @@ class Clarification(TypedDict):
     """The words that could not be placed; they are served once the answer is in."""
 
 
+class Versions(TypedDict):
+    """What a turn was served with, for whoever asks later why it went as it did."""
+
+    business: str
+    """Name and version, `shop/1`."""
+    prompts: str
+    """Digest of all texts that models are given: prompts, instructions, checklists, tools."""
+    models: dict[str, str]
+    """Model by role; the one that answered in the end stands in the token ledger."""
+    overrides: NotRequired[dict[str, str]]
+    """What the run had set otherwise, texts by their digest; absent where nothing was."""
+
+
 class Turn(TypedDict):
     """The frame of the running turn."""
 
@@ -73,7 +86,7 @@ class Turn(TypedDict):
     model_calls: int
     tool_calls: int
     tokens: int
-    versions: dict[str, str]
+    versions: Versions
 
 
 class ToolCallRecord(TypedDict):
@@ -91,7 +104,11 @@ class RecalledMemory(TypedDict):
     key: str
     content: str
     score: float
+    fit: NotRequired[float]
+    """How well it fits what was said; a turn that was begun by an older version does not know."""
     domains: list[str]
+    grounds: NotRequired[str]
+    """The words in it that may ground an argument: the customer's own, or the business's."""
 
 
 class SessionView(TypedDict):
@@ -147,8 +164,8 @@ class ContextPlan(TypedDict):
 
 
 ReviewVerdict = Literal["ORIGINAL_ANSWER", "REVISED", "refused", "failed", "corrected"]
-"""The reviewer's own, or what became of its call: its revision was `refused`, it `failed` and the draft stands, it
-failed and the chat model `corrected` the draft."""
+"""The reviewer's own, or what became of its call: its revision was `refused`, it `failed` and the draft stands, or
+after either the chat model `corrected` the draft."""
 
 
 class Review(TypedDict):
@@ -190,7 +207,13 @@ class Usage(TypedDict):
     by_role: dict[str, int]
 
 
-Messages = Annotated[list[AnyMessage], DeltaChannel(_messages_delta_reducer, snapshot_frequency=200)]
+SNAPSHOT_UPDATES = 100_000
+"""Updates after which the whole conversation is stored once more. So many that it hardly happens: to put the
+differences together takes no longer than to read the whole, and copies would grow with the square of its length."""
+
+Messages = Annotated[
+    list[AnyMessage], DeltaChannel(_messages_delta_reducer, snapshot_frequency=SNAPSHOT_UPDATES)
+]
 
 
 class TurnInput(TypedDict):

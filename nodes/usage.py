@@ -25,6 +25,7 @@ from nodes.endpoint import ModelCall
 from nodes.prices import Prices
 from nodes.settings import NodeSettings
 from nodes.state import Turn
+from nodes.versions import Served
 
 log = structlog.get_logger(__name__)
 
@@ -36,10 +37,12 @@ MOST_ROWS = 20_000
 _INSERT = """
 INSERT INTO token_usage (
     id, thread_id, turn_id, user_id, node, role, model, instructions, memory, tools, history, output,
-    prompt_tokens, completion_tokens, cached_tokens, reasoning_tokens, estimated, cost, created_at
+    prompt_tokens, completion_tokens, cached_tokens, reasoning_tokens, estimated, cost, created_at,
+    business, prompts
 )
 SELECT id, thread_id, turn_id, user_id, node, role, model, instructions, memory, tools, history, output,
-       prompt_tokens, completion_tokens, cached_tokens, reasoning_tokens, estimated, cost, created_at
+       prompt_tokens, completion_tokens, cached_tokens, reasoning_tokens, estimated, cost, created_at,
+       business, prompts
 FROM jsonb_populate_recordset(NULL::token_usage, %s)
 ON CONFLICT (id) DO NOTHING
 """
@@ -53,10 +56,14 @@ class _Owner:
 
 
 class UsageLedger:
-    """Books model calls in Postgres. Belongs to one event loop; close it with `aclose`."""
+    """Books model calls in Postgres. Belongs to one event loop; close it with `aclose`.
 
-    def __init__(self, database: Database, settings: NodeSettings) -> None:
+    Each row says by which versions of business and prompts the call was made.
+    """
+
+    def __init__(self, database: Database, settings: NodeSettings, served: Served | None = None) -> None:
         self._database = database
+        self._served = served or Served()
         self._prices = Prices(settings.steward_prices)
         self._rows: deque[dict[str, Any]] = deque(maxlen=MOST_ROWS)
         self._timer: asyncio.TimerHandle | None = None
@@ -117,6 +124,8 @@ class UsageLedger:
             "estimated": call.usage.estimated,
             "cost": None if cost is None else _plain(cost),
             "created_at": datetime.now(UTC).isoformat(),
+            "business": self._served.business,
+            "prompts": self._served.prompts,
         }
 
     def _put_back(self, rows: list[dict[str, Any]]) -> None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from langchain_core.messages import HumanMessage
 
+from memory.borrowed import without_copies
 from memory.extraction import Exchange
 from memory.queue import FoldRequest
 from nodes.folding import fold_due
+from nodes.foreign_text import foreign_text
 from nodes.run import Run
 from nodes.state import AgentState
+from nodes.turn_telemetry import turn_ended
 
 
 async def write_memory(state: AgentState, run: Run) -> AgentState:
@@ -18,6 +21,7 @@ async def write_memory(state: AgentState, run: Run) -> AgentState:
             await run.services.queue.enqueue_turn(_exchange(state, run))
         await _fold(state, run)
     await run.services.usage.flush()
+    turn_ended(state, run.settings.steward_turn_seconds)
     route = state.get("route")
     return {
         "last_route": [i["name"] for i in route["intents"]] if route and not route["ask"] else [],
@@ -44,18 +48,21 @@ def _was_served(state: AgentState) -> bool:
 def _exchange(state: AgentState, run: Run) -> Exchange:
     turn = state["turn"]
     route = state.get("route")
+    customer, foreign = _customer_words(state), foreign_text(state["messages"])
     return Exchange(
         user_id=turn["user_id"],
         thread_id=run.thread_id,
         turn_id=turn["id"],
         message_id=turn["message_id"],
         position=sum(isinstance(message, HumanMessage) for message in state["messages"]),
-        customer=_customer_words(state),
-        answer=state.get("answer") or "",
+        customer=customer,
+        # What is only quoted from elsewhere is not handed on as part of the conversation.
+        answer=without_copies(state.get("answer") or "", [customer], foreign),
         said_at=run.now(),
         timezone=turn["timezone"],
         locale=turn["locale"],
         intents=tuple(i["name"] for i in route["intents"]) if route else (),
+        foreign=foreign,
     )
 
 

@@ -50,7 +50,8 @@ class Breaker:
 
     def succeeded(self, tool: str) -> None:
         """The tool works: closed, and all failures forgotten."""
-        self._circuits.pop(tool, None)
+        if tool in self._circuits:
+            self._circuits[tool] = _Circuit()
 
     def failed(self, tool: str) -> None:
         """The tool does not work; opens after enough failures in a row, at once after a failed trial."""
@@ -71,3 +72,7 @@ class Breaker:
         if circuit is None or circuit.opened_at is None:
             return "closed"
         return "half_open" if self._clock() >= circuit.opened_at + self._seconds else "open"
+
+    def positions(self) -> dict[str, Position]:
+        """Of every tool that has ever failed; may be asked from another thread."""
+        return {tool: self.position(tool) for tool in list(self._circuits)}

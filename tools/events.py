@@ -17,6 +17,7 @@ from opentelemetry import trace
 from memory.masking import mask, mask_data
 from tools.calls import CallScope, Outcome, PreparedCall
 from tools.envelope import dump
+from tools.metrics import measured
 from tools.spec import Arguments, ToolSpec
 
 Emit = Callable[[dict[str, Any]], None]
@@ -70,6 +71,7 @@ def ended(outcome: Outcome, scope: CallScope, emit: Emit) -> None:
     """A call has an outcome: done, failed for good, or to be tried again."""
     phase: Phase = "finished" if outcome.ok else "retrying" if outcome.transient else "failed"
     _send(emit, phase, outcome.name, outcome.id, _sentence(phase, scope))
+    measured(outcome)
     _log(f"tool {phase}", outcome, scope)
 
 
@@ -79,6 +81,7 @@ def settled(outcome: Outcome, scope: CallScope, emit: Emit) -> None:
     with span(outcome.name, outcome.id, outcome.args, scope) as close:
         close(outcome)
     _send(emit, phase, outcome.name, outcome.id, _sentence(phase, scope))
+    measured(outcome)
     _log(f"tool {phase}", outcome, scope)
 
 
@@ -96,7 +99,7 @@ def raised(error: BaseException, error_id: str, tool: str, scope: CallScope) -> 
 
 @contextmanager
 def span(tool: str, call_id: str, args: Arguments, scope: CallScope) -> Iterator[Callable[[Outcome], None]]:
-    """The OpenTelemetry span of one attempt; what it yields takes the outcome."""
+    """The OpenTelemetry span of one attempt; what it yields takes the outcome. Log lines within carry the ids."""
     attributes: dict[str, str] = {
         "gen_ai.operation.name": "execute_tool",
         "gen_ai.tool.name": tool,
@@ -105,9 +108,15 @@ def span(tool: str, call_id: str, args: Arguments, scope: CallScope) -> Iterator
         "gen_ai.conversation.id": scope.thread_id,
         "steward.turn.id": scope.turn_id,
     }
-    with tracer.start_as_current_span(
-        f"execute_tool {tool}", attributes=attributes, record_exception=False, set_status_on_exception=False
-    ) as current:
+    with (
+        structlog.contextvars.bound_contextvars(**_ids(tool, call_id, scope)),
+        tracer.start_as_current_span(
+            f"execute_tool {tool}",
+            attributes=attributes,
+            record_exception=False,
+            set_status_on_exception=False,
+        ) as current,
+    ):
         if current.is_recording():
             current.set_attribute("gen_ai.tool.call.arguments", repr(Masked(args)))
 

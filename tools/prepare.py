@@ -18,7 +18,7 @@ from tools.envelope import failure as error_envelope
 from tools.envelope import success
 from tools.execute import Raised, attempt
 from tools.failures import Failure, classify, internal
-from tools.grounding import ask_for, missing_grounds
+from tools.grounding import ask_for, leave_out, missing_grounds, strange_contacts
 from tools.keys import canonical
 from tools.ledger import Ledger
 from tools.outcomes import envelope_of, refusal
@@ -94,17 +94,21 @@ class Preparer:
             return refusal(call, spec.name, checked.kind, explain(checked, spec))
         # What was read from text, or out of a text, may hold what the plain arguments did not.
         args = _clean_texts(checked.args) if call.args is None or checked.notes else checked.args
-        if missing := await self._ungrounded(spec, args, scope):
-            return refusal(call, spec.name, "ungrounded_argument", ask_for(missing, args, spec), args=args)
+        if why := await self._ungrounded(spec, args, scope):
+            return refusal(call, spec.name, "ungrounded_argument", why, args=args)
         return await self._with_approval(PreparedCall(call, spec, args, checked.notes), scope)
 
-    async def _ungrounded(self, spec: ToolSpec, args: Arguments, scope: CallScope) -> list[str]:
-        """Arguments that stem from nowhere. The thread's results are read only where words do not suffice."""
-        missing = missing_grounds(args, spec, scope.grounds)
-        if not missing:
-            return []
+    async def _ungrounded(self, spec: ToolSpec, args: Arguments, scope: CallScope) -> str | None:
+        """Which arguments stem from nowhere, in words; results of the thread are read where those do not suffice."""
+        grounds = scope.grounds
+        if not missing_grounds(args, spec, grounds) and not strange_contacts(args, spec, grounds):
+            return None
         identifiers, details = await self._ledger.known(scope)
-        return missing_grounds(args, spec, scope.grounds, identifiers, details)
+        if missing := missing_grounds(args, spec, grounds, identifiers, details):
+            return ask_for(missing, args, spec)
+        if strange := strange_contacts(args, spec, grounds, identifiers, details):
+            return leave_out(strange, spec)
+        return None
 
     async def _with_approval(self, call: PreparedCall, scope: CallScope) -> PreparedCall | Outcome:
         approval = await self._approval(call.spec, call.id, call.args, scope)

@@ -12,7 +12,7 @@ from langgraph.errors import GraphBubbleUp
 
 from memory.clean import clean_json
 from memory.database import Database
-from tools import events
+from tools import events, metrics
 from tools.breaker import Breaker
 from tools.cache import ResultCache
 from tools.calls import CallScope, Envelope, Outcome, PreparedCall
@@ -90,6 +90,7 @@ class CallRunner:
         self._effects = SideEffects(ledger, settings.steward_tool_timeout)
         self._cache = ResultCache()
         self._breaker = Breaker(settings.steward_breaker_failures, settings.steward_breaker_seconds)
+        metrics.watch(self._breaker)
 
     def context(self, call_id: str, tool: str, args: Arguments, scope: CallScope) -> ToolContext:
         """What a tool is given beside its arguments."""

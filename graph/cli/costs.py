@@ -41,12 +41,12 @@ async def _costs(
 ) -> int:
     from rich.console import Console
 
+    from graph.chosen_business import chosen_business
     from graph.costs import as_object
     from graph.holder import open_services
-    from graph.shop.business import SHOP
     from nodes.usage_report import report
 
-    async with open_services(settings, SHOP) as services:
+    async with open_services(settings, chosen_business(settings)) as services:
         rows = await report(
             services.database, thread=thread, user=user, days=days, timezone=settings.steward_timezone
         )
@@ -98,5 +98,8 @@ def cost_table(rows: Sequence[CostRow], *, first_column: str) -> Table:
 
 
 def _money(row: CostRow) -> str:
-    """The cost; a question mark where a model has no price."""
-    return f"{row['cost']:.4f}{' ?' if row['unpriced_calls'] else ''}"
+    """The cost; what the price file has no price for is said, not counted as free."""
+    unpriced = row["unpriced_calls"]
+    if unpriced and unpriced == row["calls"]:
+        return "unpriced"
+    return f"{row['cost']:.4f}{f' + {unpriced} unpriced' if unpriced else ''}"

@@ -32,12 +32,14 @@ def run(command: Callable[[Settings], Awaitable[int]]) -> NoReturn:
 
 
 def prepare() -> Settings:
-    """The settings of this run, with logs configured by them."""
+    """The settings of this run, with logs configured by them, and telemetry by the environment."""
     from graph.logs import configure_logs
     from graph.settings import Settings
+    from graph.telemetry import export_telemetry
 
     settings = Settings.load()
     configure_logs(settings)
+    export_telemetry()
     return settings
 
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 from memory.database import Database
 from memory.embeddings import Embedder, EmbeddingFailed, LocalEmbedder, Vectors
 from memory.memory_writer import MemoryWriter, NewMemory
-from memory.recall import Recalled, RecallRequest, recall, recall_for_turn
+from memory.recall import IN_DOMAIN_FLOOR, Recalled, RecallRequest, recall, recall_for_turn
 from memory.user_lock import lock_user
 from tests.support.memory import MAY, ODD_USERS
 
@@ -78,6 +78,29 @@ async def test_a_question_finds_a_memory_of_the_other_language(
     await remember(database, embedder, "user_123", [memory(*fact) for fact in FACTS])
     assert (await ask(database, embedder, "Am I allergic to peanuts?"))[0].key == "peanut_allergy"
     assert (await ask(database, embedder, "我的猫吃什么猫粮"))[0].key == "pet"
+
+
+PREFERENCES = (
+    ("周六不要送货", "What day will my package be delivered?"),
+    ("周六不要送货", "When can you deliver?"),
+    ("No deliveries on Saturdays", "什么时候能送货"),
+    ("No deliveries on Saturdays", "我的包裹哪天到"),
+    ("退款要退到支付宝", "How will I get my refund?"),
+    ("Wants refunds to the credit card", "退款退到哪里"),
+    ("Prefers size M", "我应该买多大的衣服"),
+    ("尺码偏大，要买小一码", "Which size should I order?"),
+)
+
+
+async def test_a_preference_of_the_other_language_reaches_the_lower_floor_of_its_domain(
+    database: Database, embedder: LocalEmbedder
+) -> None:
+    for number, (preference, question) in enumerate(PREFERENCES):
+        user = f"user {number}"
+        await remember(database, embedder, user, [memory("wish", preference)])
+        assert await ask(database, embedder, question, user, floor=IN_DOMAIN_FLOOR), question
+        for talk in SMALL_TALK:
+            assert await ask(database, embedder, talk, user) == [], talk
 
 
 async def test_no_user_reaches_another_whatever_their_ids_look_like(

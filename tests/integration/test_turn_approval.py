@@ -103,14 +103,14 @@ async def test_a_decision_that_cannot_be_read_is_refused_and_can_be_given_again(
     assert (state["answer"], ran) == ("Cancelled.", {"cancel 2": 1})
 
 
-async def test_a_bad_decision_that_bypasses_the_check_leaves_the_request_open_with_the_reason(
+async def test_on_the_server_a_bad_decision_leaves_the_request_open_with_the_reason(
     module_database_url: str, tmp_path: Path, server: ModelServer, script: RoleQueues
 ) -> None:
     script.add("chat", tool_call("cancel", {"x": 2}), Reply("Cancelled."))
     async with talking(module_database_url, tmp_path, server, TOOLS) as talk:
         await talk.say("cancel it")
-        compiled = talk.agent.graph.__getattr__("with_config")()
-        await compiled.ainvoke(Command(resume="sure"), talk.config)
+        as_on_the_server = talk.agent.graph.copy({"asks_again": True})
+        await as_on_the_server.ainvoke(Command(resume="sure"), talk.config)
         (payload,) = await talk.interrupts()
         assert "decisions" in payload["error"]
         state = await talk.decide(APPROVE)

@@ -44,7 +44,7 @@ def turn(id: str, user: str = USER) -> Turn:
         "model_calls": 0,
         "tool_calls": 0,
         "tokens": 0,
-        "versions": {},
+        "versions": {"business": "shop/1", "prompts": "", "models": {}},
     }
 
 

@@ -1,24 +1,38 @@
-"""Searching the shop's documents."""
+"""`knowledge_search`, ready to be declared by any business that has documents (T15)."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from tools.declare import tool
 from tools.errors import TransientError
-from tools.spec import ToolContext
+from tools.spec import ToolContext, ToolSpec
 
 MOST_PASSAGES = 3
 
 
+def knowledge_search(about: str) -> ToolSpec:
+    """The tool over a business's documents; `about` says what they tell, for the model.
+
+    knowledge_search("returns, delivery, invoices, payment")
+    """
+    return replace(
+        _search,
+        description=f"Search the documents of this business: {about}. Use it for any question about rules, times, "
+        "costs or procedures. Each passage names its document: name it in the answer.",
+    )
+
+
 @tool(
+    name="knowledge_search",
     cache_seconds=300,
     cache_scope="everyone",
-    progress={"zh": "正在查阅店铺规则", "en": "reading the shop's documents"},
+    progress={"zh": "正在查阅资料", "en": "reading the documents"},
 )
-async def knowledge_search(
+async def _search(
     context: ToolContext,
     query: Annotated[
         str,
@@ -30,9 +44,7 @@ async def knowledge_search(
         ),
     ],
 ) -> dict[str, Any]:
-    """Search the shop's documents: returns, delivery, invoices, payment, account and membership, warranty, privacy,
-    contact. Use it for any question about rules, times, costs or procedures. Each passage names its document: name it
-    in the answer."""
+    """Search the documents of this business."""
     if context.knowledge is None:
         raise TransientError("No knowledge base is attached to the tool engine; build the engine with one.")
     passages = await context.knowledge.search(query, MOST_PASSAGES)

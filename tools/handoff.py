@@ -1,4 +1,4 @@
-"""Handing the conversation over to a colleague."""
+"""`handoff_to_human`, ready to be declared by any business: the conversation goes to a colleague (O7)."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ async def handoff_to_human(
     summary: Annotated[
         str,
         Field(
-            description="What the colleague needs to know: what the customer wants, what has been done, order and "
-            "ticket numbers.",
+            description="What the colleague needs to know: what the customer wants, what has been done, the numbers it "
+            "concerns.",
             min_length=1,
             max_length=1000,
         ),

@@ -1,0 +1,62 @@
+"""What stands in a conversation and is nobody's word in it: free text of results, documents, unproven memories (O4).
+
+Such text is data for the answer. It must not come back as something that the customer has said. Recalled memories and
+summaries stand in the blocks that are kept with the customer's messages.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from langchain_core.messages import AnyMessage, ToolMessage
+
+from memory.keywords import terms
+from nodes.background import foreign_lines
+from nodes.context_groups import block_of
+
+MOST_CHARACTERS = 12_000
+"""Of all foreign text together, the newest first."""
+LONGEST_TEXT = 3_000
+FEWEST_TERMS = 2
+"""Fewer are a name or a state, not a statement."""
+
+
+def foreign_text(messages: Sequence[AnyMessage]) -> tuple[str, ...]:
+    """Of a conversation, the newest first; bounded."""
+    blocks = [line for message in reversed(messages) for line in foreign_lines(block_of(message))]
+    return _bounded([*blocks, *_results(messages)])
+
+
+def _results(messages: Sequence[AnyMessage]) -> Iterator[str]:
+    for message in reversed(messages):
+        if isinstance(message, ToolMessage):
+            try:
+                yield from _leaves(json.loads(message.text))
+            except ValueError:
+                yield message.text
+
+
+def _leaves(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for each in value.values():
+            yield from _leaves(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _leaves(each)
+
+
+def _bounded(texts: Sequence[str]) -> tuple[str, ...]:
+    kept: list[str] = []
+    room = MOST_CHARACTERS
+    for text in dict.fromkeys(texts):
+        cut = text[: min(LONGEST_TEXT, room)]
+        if len(terms(cut)) >= FEWEST_TERMS:
+            kept.append(cut)
+            room -= len(cut)
+        if room <= 0:
+            break
+    return tuple(kept)
