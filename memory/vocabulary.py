@@ -6,9 +6,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
-import rjieba
-
-from memory.keywords import is_stop_word, stem
+from memory.keywords import is_stop_word, segmenter, stem
 from memory.word_lists import word_groups, word_list
 
 GENERIC_KEY_WORDS = frozenset(map(stem, word_list("generic_key_words")))
@@ -52,7 +50,7 @@ def topic_words(text: str) -> frozenset[str]:
     words: set[str] = set()
     for token in _WORD.findall(_NEGATED.sub(" ", lowered)):
         if "\u3400" <= token[0] <= "\u9fff":
-            words.update(word for word in rjieba.cut_for_search(token) if not is_stop_word(word))
+            words.update(word for word in segmenter().cut_for_search(token) if not is_stop_word(word))
         elif not is_stop_word(token):
             words.add(stem(token))
     return frozenset(words - _STATEMENT_WORDS)

@@ -36,7 +36,7 @@ function renderFrame() {
   document.title = `${t(`title.${name}`)} · Steward`;
   document.getElementById("business").textContent = about ? about.business.name : "";
   show(document.getElementById("nav"), Object.keys(VIEWS).map((view) => navLink(view, name)));
-  show(document.getElementById("tools"), offlineNote(), languageSwitch(), signButton());
+  show(document.getElementById("toolbar"), offlineNote(), languageSwitch(), signButton());
 }
 
 function navLink(view, active) {

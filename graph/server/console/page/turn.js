@@ -6,6 +6,7 @@ import { picture } from "./picture.js";
 import { fullMoment, money, named, number, percent, seconds, t } from "./words.js";
 
 const CLASSES = ["instructions", "memory", "tools", "history", "output"];
+const NUMBERS = new Set(["took", "prompt", "completion"]);
 let drawn = null;
 
 export async function renderTurn(pane, thread, turn) {
@@ -31,6 +32,7 @@ export async function renderTurn(pane, thread, turn) {
 }
 
 const part = (title, ...content) => h("section", { class: "part" }, h("h3", {}, title), content);
+const head = (name) => h("th", { scope: "col", class: NUMBERS.has(name) ? "number" : null }, t(name));
 const none = (text) => h("p", { class: "faint" }, text);
 
 function sum(found) {
@@ -61,7 +63,7 @@ function steps(way) {
       h("td", { class: "number" }, step.asked ? t("asked") : step.seconds === null ? t("running") : seconds(step.seconds)),
     ),
   );
-  const heads = ["step", "stage", "what", "took"].map((name) => h("th", { scope: "col" }, t(name)));
+  const heads = ["step", "stage", "what", "took"].map(head);
   return h("div", { class: "scroll" }, h("table", {}, h("caption", { class: "hidden" }, t("way.table")), h("thead", {}, h("tr", {}, heads)), h("tbody", {}, rows)));
 }
 
@@ -148,7 +150,7 @@ function cost(found) {
 }
 
 function modelCalls(found) {
-  const heads = ["role", "model", "prompt", "completion"].map((name) => h("th", { scope: "col" }, t(name)));
+  const heads = ["role", "model", "prompt", "completion"].map(head);
   const rows = found.map((call) =>
     h(
       "tr",
