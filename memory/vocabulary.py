@@ -111,7 +111,7 @@ def key_words(key: str) -> frozenset[str]:
     concepts, rest = _CONCEPTS.take(key.replace("_", " "))
     kinds, rest = _KINDS.take(_DAY_KEY.sub(" day ", rest))
     tokens = re.findall(r"[^\W\d_]+", rest)
-    words = {part for token in tokens for part in rjieba.cut_for_search(token)}
+    words = {part for token in tokens for part in segmenter().cut_for_search(token)}
     return concepts | kinds | ({stem(word) for word in words} - GENERIC_KEY_WORDS)
 
 
