@@ -33,6 +33,7 @@ ON CONFLICT (thread_id) DO UPDATE
        -- a thread that changes hands keeps nothing of the user before
        summary = CASE WHEN session_memory.user_id = excluded.user_id THEN session_memory.summary ELSE '' END,
        key_facts = CASE WHEN session_memory.user_id = excluded.user_id THEN session_memory.key_facts ELSE '{}' END,
+       fact_order = CASE WHEN session_memory.user_id = excluded.user_id THEN session_memory.fact_order ELSE '{}' END,
        folded_until = CASE WHEN session_memory.user_id = excluded.user_id THEN session_memory.folded_until END
 """
 KEEP_FACT = """

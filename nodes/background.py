@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
+from memory.key_facts import bounded
 from memory.recall import DEFAULT_FLOOR, GENERAL
 from nodes.business import Business
 from nodes.state import RecalledMemory, Route, SessionView
@@ -13,7 +14,7 @@ from nodes.state import RecalledMemory, Route, SessionView
 MOST_MEMORIES = 5
 """Injected in a turn."""
 MOST_CHARACTERS = 4000
-"""Of a summary, and of all key facts together: a session that never ends has no end of facts."""
+"""Of a summary."""
 FACTS = "Facts from this conversation:"
 REMEMBERED = "Remembered about this customer:"
 UNPROVEN = "Noted about this customer by others, not in their words:"
@@ -82,17 +83,9 @@ def foreign_lines(block: str) -> list[str]:
 
 
 def _facts(session: SessionView | None) -> list[str]:
-    """A line each, by name; where there are too many, the longest are left out."""
-    facts = sorted(session["key_facts"].items()) if session else []
-    lines = [_item(f"{data(name)}: {data(value)}") for name, value in facts]
-    kept: set[str] = set()
-    room = MOST_CHARACTERS
-    for line in sorted(lines, key=len):
-        room -= len(line)
-        if room < 0:
-            break
-        kept.add(line)
-    return [line for line in lines if line in kept]
+    """A line each, by name; where there are too many, vital ones stay."""
+    facts = bounded(session["key_facts"]) if session else {}
+    return [_item(f"{data(name)}: {data(value)}") for name, value in sorted(facts.items())]
 
 
 def _item(text: str) -> str:

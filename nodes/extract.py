@@ -52,9 +52,13 @@ def _item(item: BaseModel, domains: Collection[str]) -> MemoryItem:
 def _exchange_text(exchange: Exchange, known: Sequence[KnownMemory]) -> str:
     local = exchange.said_at.astimezone(ZoneInfo(exchange.timezone))
     lines = "\n".join(f"- {memory.key}: {data(memory.content)}" for memory in known) or "(none)"
+    confirmed = "\n".join(f"- {data(fact)}" for fact in exchange.confirmed) or "(nothing)"
+    about = f"; about: {data(', '.join(exchange.about))}" if exchange.about else ""
     return (
-        f"Said at {local:%Y-%m-%d %H:%M %Z} ({local:%A}); kinds of request: {', '.join(exchange.intents) or 'none'}.\n"
+        f"Said at {local:%Y-%m-%d %H:%M %Z} ({local:%A}); "
+        f"kinds of request: {', '.join(exchange.intents) or 'none'}{about}.\n"
         f"<known_keys>\n{lines}\n</known_keys>\n"
+        f"<confirmed_by_tools>\n{confirmed}\n</confirmed_by_tools>\n"
         f"<customer_message>\n{exchange.customer}\n</customer_message>\n"
         f"<answer>\n{exchange.answer}\n</answer>"
     )
