@@ -116,6 +116,10 @@ async def test_the_doctor_makes_nothing_where_a_business_has_never_been_opened(s
         pass
     findings = {finding.name: finding for finding in await examine(settings, business("garage"))}
     assert "start the agent once" in findings["database"].cure
+    async with open_agent(settings, business("garage")):
+        pass
+    findings = {finding.name: finding for finding in await examine(settings, business("garage"))}
+    assert findings["schema"].detail == "current, in steward_garage"
 
 
 async def test_a_user_who_may_not_make_tables_is_told_what_to_grant(
