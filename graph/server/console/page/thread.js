@@ -23,7 +23,7 @@ export async function renderThread(pane, thread, turn, frame) {
     if (now === seen) return;
     const first = seen === "";
     seen = now;
-    show(parts.head, head(found, frame));
+    show(parts.head, head(found));
     show(parts.said, found.shortened && h("li", { class: "empty" }, t("shortened")), lines(found, turn));
     const standing = JSON.stringify([found.waiting, found.handoff]);
     if (standing !== acts) show(parts.acts, actions(found, frame, refresh));
