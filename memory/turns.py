@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from memory.database import Connection, Database
 from memory.embeddings import Embedder, Vectors
+from memory.expiry import ends_at
 from memory.extraction import Admitted, Exchange, MemoryItem
 from memory.memory_writer import MemoryWriter, NewMemory
 from memory.merge import normalise_key
@@ -153,4 +154,5 @@ def _new_memory(turn: FinishedTurn, item: MemoryItem, vectors: dict[int, Vectors
         thread_id=exchange.thread_id,
         message_id=exchange.message_id,
         position=exchange.position,
+        valid_to=ends_at(item.content, exchange.said_at, exchange.timezone),
     )

@@ -14,8 +14,8 @@ question AS MATERIALIZED (
     -- a one-bit weight for each term; single precision carries 24 bits exactly, hence two vectors
     SELECT ('{' || coalesce(string_agg(term || ':' || (1 << (number - 1)::int), ',')
                             FILTER (WHERE number <= 24), '') || '}/268435456')::sparsevec AS first_terms,
-           ('{' || coalesce(string_agg(term || ':' || (1 << (number - 25)::int), ',')
-                            FILTER (WHERE number > 24), '') || '}/268435456')::sparsevec AS further_terms,
+           ('{' || string_agg(term || ':' || (1 << (number - 25)::int), ',')
+                   FILTER (WHERE number > 24) || '}/268435456')::sparsevec AS further_terms,
            CASE WHEN vector_dims(%(vector)s::vector) > 512 THEN subvector(%(vector)s::vector, 1, 512)
                 ELSE %(vector)s::vector END::halfvec AS vector
       FROM term
@@ -24,7 +24,7 @@ mine AS MATERIALIZED (
     -- `held` has bit n - 1 set where the memory holds term n
     SELECT id, l2_norm(search_terms) ^ 2 AS words,
            (-(search_terms <#> (SELECT first_terms FROM question))
-            - (search_terms <#> (SELECT further_terms FROM question)) * 16777216)::bigint AS held,
+            - coalesce((search_terms <#> (SELECT further_terms FROM question)) * 16777216, 0))::bigint AS held,
            CASE WHEN embedding_model = %(model)s
                 THEN 1 - (search_vector <=> (SELECT vector FROM question)) END AS similarity
       FROM searchable_memory
@@ -91,7 +91,10 @@ relevant AS (
      CROSS JOIN asked
 ),
 lifted AS (
-    SELECT *, greatest(relevance - (SELECT typical.relevance FROM typical), 0) AS lift FROM relevant
+    -- what was told in no turn has no neighbours; in a window of its own position NULL, it would have all of its kind
+    SELECT *, CASE WHEN source_thread_id IS NOT NULL AND source_position IS NOT NULL
+                   THEN greatest(relevance - (SELECT typical.relevance FROM typical), 0) END AS lift
+      FROM relevant
 ),
 ranked AS (
     SELECT id, fit,

@@ -143,13 +143,13 @@ async def test_newer_and_more_important_memories_rank_higher(
     database: Database, embedder: LocalEmbedder
 ) -> None:
     facts = [
-        memory("old", "Parcels go to the red door", said_at=MAY - timedelta(days=900)),
-        memory("new", "Parcels go to the blue door"),
-        memory("vital", "Parcels go to the green door", importance=1.0),
+        memory("first_door", "Parcels go to the red door", said_at=MAY - timedelta(days=900)),
+        memory("second_door", "Parcels go to the blue door"),
+        memory("third_door", "Parcels go to the green door", importance=1.0),
     ]
     await remember(database, embedder, "user_123", facts)
     found = await ask(database, embedder, "which door do parcels go to", floor=None)
-    assert [m.key for m in found] == ["vital", "new", "old"]
+    assert [m.key for m in found] == ["third_door", "second_door", "first_door"]
 
 
 async def test_two_memories_that_say_the_same_are_recalled_once(

@@ -10,7 +10,8 @@ const NUMBERS = new Set(["took", "prompt", "completion"]);
 let drawn = null;
 
 export async function renderTurn(pane, thread, turn) {
-  if (pane.dataset.turn !== turn) show(pane, h("p", { class: "empty" }, t("loading")));
+  const fresh = pane.dataset.turn !== turn;
+  if (fresh) show(pane, h("p", { class: "empty" }, t("loading")));
   pane.dataset.turn = turn;
   drawn ??= await read.graph();
   const found = await read.turn(thread, turn);
@@ -18,7 +19,7 @@ export async function renderTurn(pane, thread, turn) {
   const address = `#/conversations/${encodeURIComponent(thread)}`;
   show(
     pane,
-    h("header", {}, h("a", { class: "back", href: address }, `‹ ${t("back")}`), h("div", {}, h("h2", {}, found.turn.request), sum(found))),
+    h("header", {}, h("a", { class: "back", href: address }, `‹ ${t("back")}`), h("div", {}, h("h2", { tabindex: "-1" }, found.turn.request), sum(found))),
     ending(found),
     part(t("way"), h("div", { class: "picture" }, picture(drawn, found.way)), steps(found.way)),
     part(t("route"), route(found.route)),
@@ -29,6 +30,7 @@ export async function renderTurn(pane, thread, turn) {
     part(t("rate"), rating(found)),
     part(t("versions"), versions(found.turn.versions)),
   );
+  if (fresh) pane.querySelector("h2").focus({ preventScroll: true });
 }
 
 const part = (title, ...content) => h("section", { class: "part" }, h("h3", {}, title), content);
