@@ -14,6 +14,7 @@ from langgraph.runtime import Runtime
 from opentelemetry import trace
 
 from graph.faults import SKIPPED, after_fault
+from graph.overriding import under_overrides
 from graph.server.acting import acting_context
 from memory.errors import StewardError
 from nodes.context import AgentContext
@@ -43,10 +44,11 @@ def bind(name: str, node: Node, holder: ServiceHolder) -> BoundNode:
     async def bound(state: AgentState, *, runtime: Runtime[AgentContext]) -> AgentState:
         services = await holder.services()
         config = get_config()
-        state = _with_time(state, config, services.settings.steward_turn_seconds)
         thread_id = str(config.get("configurable", {}).get("thread_id", ""))
         turn = state.get("turn") if name != "begin_turn" else None  # what stands there is the last one's
         context = acting_context(runtime.context, config)
+        services = under_overrides(services, context)
+        state = _with_time(state, config, services.settings.steward_turn_seconds)
         run = Run(services, context, thread_id, config, runtime.stream_writer)
         ids = {"thread_id": thread_id, "turn_id": turn["id"] if turn else "", "node": name}
         with structlog.contextvars.bound_contextvars(**ids), _span(name, ids) as span:

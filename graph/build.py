@@ -12,6 +12,7 @@ from graph import edges
 from graph.bind import ServiceHolder, bind
 from graph.chosen_business import chosen_business
 from graph.holder import Holder
+from graph.overriding import context_schema
 from graph.settings import Settings
 from nodes.assemble_context import assemble_context
 from nodes.begin_turn import begin_turn
@@ -58,8 +59,10 @@ def build_graph(
         graph = build_graph(SHOP, Settings()).compile(checkpointer=saver)
     """
     settings = settings or Settings.load()
-    holder = holder or Holder(settings, business or chosen_business(settings))
-    graph: Graph = StateGraph(AgentState, context_schema=AgentContext, input_schema=TurnInput)
+    business = business or chosen_business(settings)
+    holder = holder or Holder(settings, business)
+    schema = context_schema(business, settings)
+    graph: Graph = StateGraph(AgentState, context_schema=schema, input_schema=TurnInput)
     for name, node in {**STAGES, **(stages or {})}.items():
         graph.add_node(name, bind(name, node, holder))
     _connect(graph)
@@ -86,6 +89,7 @@ def _connect(graph: Graph) -> None:
             "what is known": "recall_memory",
             "answered": "write_memory",
             "with staff": END,
+            "waiting for staff": "request_approval",
         },
     )
     graph.add_edge("route", "assemble_context")
@@ -109,7 +113,12 @@ def _connect(graph: Graph) -> None:
     graph.add_conditional_edges(
         "execute_tools",
         _path(edges.after_tools),
-        {"retry": "execute_tools", "approval": "request_approval", "results": "assemble_context"},
+        {
+            "retry": "execute_tools",
+            "approval": "request_approval",
+            "results": "assemble_context",
+            "with staff": "write_memory",
+        },
     )
     graph.add_conditional_edges(
         "request_approval",

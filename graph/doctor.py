@@ -21,6 +21,7 @@ from memory.health import Finding, check, check_database
 from memory.migrate import migrate
 from memory.queue import failed_jobs
 from nodes.business import Business
+from nodes.prices import Prices
 from nodes.settings import ROLES
 from tools.mcp.open import examine_servers
 from tools.registry import ToolRegistry
@@ -45,6 +46,7 @@ async def examine(settings: Settings, business: Business) -> list[Finding]:
         *await _check_storage(settings, business),
         await _check_embedder(settings),
         await _check_endpoint(settings),
+        await asyncio.to_thread(check_prices, settings),
         *await _check_mcp(settings, business),
     ]
 
@@ -88,11 +90,24 @@ def check_settings(settings: Settings, environment: Mapping[str, str]) -> list[F
         if not secret.lstrip().startswith("-----BEGIN") and len(secret.encode()) < SHORTEST_SECRET:
             cure = f"use a random key of at least {SHORTEST_SECRET} bytes, or a public key"
             found.append(Finding("tokens", True, "STEWARD_JWT_KEY is short enough to be guessed", cure))
-    prices = settings.steward_prices
-    if prices is not None and not prices.is_file():
-        cure = "correct STEWARD_PRICES, or unset it"
-        found.append(Finding("STEWARD_PRICES", False, f"{prices} is no file", cure))
     return found
+
+
+def check_prices(settings: Settings) -> Finding:
+    """Whether what is spent can be told, and by whose prices."""
+    try:
+        prices = Prices(settings.steward_prices)
+    except StewardError as error:
+        return Finding("prices", False, _sentence(error), "correct STEWARD_PRICES, or unset it")
+    cure = "name your provider's prices in a file, as nodes/prices.json has them, and STEWARD_PRICES"
+    used = {settings.model_name(role) for role in ROLES} | set(settings.fallback_models)
+    unpriced = [] if settings.offline else sorted(model for model in used if not prices.knows(model))
+    if unpriced:
+        detail = f"none known for {', '.join(unpriced)}; their calls are booked as unpriced"
+        return Finding("prices", True, detail, cure)
+    if settings.steward_prices is None and not settings.offline:
+        return Finding("prices", True, "the shipped list is unverified", cure)
+    return Finding("prices", True, "every model in use has one")
 
 
 def _unknown_settings(names: list[str]) -> Finding:

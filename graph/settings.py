@@ -35,6 +35,10 @@ class Settings(NodeSettings):
         """Read the settings; ConfigurationError names each bad variable and what it may be."""
         try:
             return cls()
+        except (OSError, UnicodeError) as error:
+            raise ConfigurationError(
+                f"The file .env cannot be read ({type(error).__name__}); it is plain text in UTF-8."
+            ) from None
         except ValidationError as error:
             faults = "; ".join(
                 f"{'.'.join(str(part) for part in fault['loc']).upper() or 'settings'}: {fault['msg']}"

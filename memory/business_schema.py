@@ -49,12 +49,18 @@ async def claim_schema(connection: Connection, business: str) -> str:
     served = await _served(connection)
     if business in served:
         return served[business]
-    async with connection.transaction():
-        await connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
-        await connection.execute(SERVED, prepare=False)
-        served = await _served(connection)
-        if business not in served:
-            served[business] = await _made(connection, business, first=not served)
+    try:
+        async with connection.transaction():
+            await connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
+            await connection.execute(SERVED, prepare=False)
+            served = await _served(connection)
+            if business not in served:
+                served[business] = await _made(connection, business, first=not served)
+    except errors.InsufficientPrivilege as error:
+        raise SchemaError(
+            f"The database user may not make the tables of the business {business} ({_said(error)}); grant CREATE on "
+            "the database and on its schema public, or give the business a database of its own."
+        ) from error
     return served[business]
 
 
@@ -62,18 +68,16 @@ async def _made(connection: Connection, business: str, *, first: bool) -> str:
     schema = FIRST if first else f"steward_{business}"
     if not first:
         name = sql.Identifier(schema)
-        try:
-            await connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(name))
-            # Its record of migrations is there from the start: the one in `public` must not be taken for it.
-            await connection.execute(sql.SQL("SET LOCAL search_path = {}").format(name))
-            await connection.execute(SCHEMA_MIGRATION, prepare=False)
-        except errors.InsufficientPrivilege as error:
-            raise SchemaError(
-                f"The database user may not create the schema {schema} for the business {business}; "
-                "grant CREATE on the database, or give the business a database of its own."
-            ) from error
+        await connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(name))
+        # Its record of migrations is there from the start: the one in `public` must not be taken for it.
+        await connection.execute(sql.SQL("SET LOCAL search_path = {}").format(name))
+        await connection.execute(SCHEMA_MIGRATION, prepare=False)
     await connection.execute(SERVE, (business, schema))
     return schema
+
+
+def _said(error: errors.Error) -> str:
+    return str(error).splitlines()[0]
 
 
 async def _served(connection: Connection) -> dict[str, str]:

@@ -76,15 +76,14 @@ class CheckpointWriter:
             self._timer = None
         if self._storing is None and self._waiting:
             entries, self._waiting = self._waiting, []
-            self._storing = asyncio.get_running_loop().create_task(self._work_off(entries))
+            self._storing = asyncio.get_running_loop().create_task(self._deal_with(entries))
 
-    async def _work_off(self, entries: Sequence[Entry]) -> None:
+    async def _deal_with(self, entries: Sequence[Entry]) -> None:
         try:
             await self._store(entries)
         finally:
-            self._storing = (
-                None  # here, not in a callback: whoever waits finds it done and looks again at once
-            )
+            # Here, not in a callback of the task: who awaits a task that is done does not let callbacks run.
+            self._storing = None
             self._done += len(entries)
             if self._waiting:
                 self._store_soon()

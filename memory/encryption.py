@@ -10,10 +10,10 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 
 from memory.errors import ConfigurationError
+from memory.settings import MAKE_A_KEY, SHORTEST_KEY
 
 CIPHER = "steward-aes256gcm"
 NONCE_BYTES = 12
-LEAST_CHARACTERS = 16
 
 
 class Cipher:
@@ -28,10 +28,9 @@ class Cipher:
     """
 
     def __init__(self, secret: str) -> None:
-        if len(secret) < LEAST_CHARACTERS:
+        if len(secret) < SHORTEST_KEY:
             raise ConfigurationError(
-                f"STEWARD_ENCRYPTION_KEY is shorter than {LEAST_CHARACTERS} characters; "
-                "make one with: python -c 'import secrets; print(secrets.token_urlsafe(32))'"
+                f"STEWARD_ENCRYPTION_KEY is shorter than {SHORTEST_KEY} characters; {MAKE_A_KEY}"
             )
         self._aead = AESGCM(_derive(secret))
 

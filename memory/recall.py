@@ -27,18 +27,21 @@ log = structlog.get_logger(__name__)
 
 SIMILARITY_WEIGHT = 0.5
 """Of the cosine, beside the keywords' coverage at 1."""
-NEIGHBOUR_WEIGHT = 0.4
-"""Of what was said in the turn before and after."""
+NEXT_WEIGHT, SECOND_WEIGHT = 0.4, 0.2
+"""Of what was said one turn before or after, and two."""
 AGE_WEIGHT = 0.2
 """A memory that has faded altogether keeps the rest of its score."""
 IMPORTANCE_WEIGHT = 0.2
 """Between a memory of no importance and one of the highest."""
-DEFAULT_FLOOR = 0.42
+DEFAULT_FLOOR = 0.44
 """Fit under which nothing is injected; `bench.floor` measures what it keeps and what it lets through."""
-FLOOR_WITHOUT_VECTOR = 0.5
-"""Share of the floor where the words alone have to reach it."""
+IN_DOMAIN_FLOOR = 0.25
+"""The same where a memory's label names the domain of the turn: what was said of deliveries may be put in quite
+different words, or in another language, and still concern a question about a delivery."""
+WORDS_ALONE = 2.5
+"""By how much the share of common terms counts more where there is no vector to compare."""
 DOUBT = 4.0
-"""Added to the weight of what was asked, so that one rare word in common proves little."""
+"""Added to the number of terms asked for, so that one word in common proves little."""
 GENERAL = "general"
 """The domain that fits every intent."""
 LONGEST_QUESTION = 48
@@ -151,11 +154,13 @@ async def _parameters(embedder: Embedder, request: RecallRequest, thread_id: str
         "terms": terms(clean_text(request.text))[:LONGEST_QUESTION],
         "half_lives": Jsonb(request.half_lives.by_type()),
         "floor": request.floor,
-        "floor_without_vector": FLOOR_WITHOUT_VECTOR,
+        "snapshot_floor": None if request.floor is None else max(request.floor, DEFAULT_FLOOR),
+        "words_alone": WORDS_ALONE,
         "candidates": request.k + SPARE_CANDIDATES,
         "doubt": DOUBT,
         "similarity_weight": SIMILARITY_WEIGHT,
-        "neighbour_weight": NEIGHBOUR_WEIGHT,
+        "next_weight": NEXT_WEIGHT,
+        "second_weight": SECOND_WEIGHT,
         "age_weight": AGE_WEIGHT,
         "importance_weight": IMPORTANCE_WEIGHT,
     }

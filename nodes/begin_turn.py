@@ -15,11 +15,11 @@ from memory.extraction import Exchange
 from nodes.allowance import allowance_used_up
 from nodes.closing import unclosed_turns
 from nodes.context_groups import call_ids, open_calls
-from nodes.foreign_text import foreign_in
+from nodes.foreign_text import foreign_text
 from nodes.messages import new_id
 from nodes.run import Run
 from nodes.scope import call_scope
-from nodes.state import AgentState, Turn, fresh_turn
+from nodes.state import AgentState, Turn, Versions, fresh_turn
 from nodes.texts import language_of, say
 from nodes.turn_input import EXPECTED, MAX_CHARACTERS, NOT_TEXT, STAFF, kept_text
 from tools.approval import ApprovalRequest
@@ -40,15 +40,15 @@ async def begin_turn(state: AgentState, run: Run) -> AgentState:
     structlog.contextvars.bind_contextvars(turn_id=turn["id"])
     update: AgentState = {**fresh_turn(), "turn": turn}
     changes = _cleaned(messages, turn["message_id"])
+    waiting = state.get("approvals", [])
+    changes.extend(await _mend(messages, waiting, turn, run))
+    update["approvals"] = [request for request in waiting if request["by"] == "staff"]
+    update["decisions"] = {}
     if state.get("handoff"):
         if run.context.role == "staff":
             changes.append(AIMessage(text, id=turn["message_id"], name=STAFF))
         return {**update, "messages": changes, "answer": ""}
-    waiting = state.get("approvals", [])
-    changes.extend(await _mend(messages, waiting, turn, run))
     await _remember_unclosed(state, turn, run)
-    update["approvals"] = [request for request in waiting if request["by"] == "staff"]
-    update["decisions"] = {}
     reply = _unservable(message, text, whole, turn["locale"])
     if reply is None and await allowance_used_up(run):
         reply = say("out_of_budget", turn["locale"])
@@ -84,7 +84,7 @@ async def _remember_unclosed(state: AgentState, turn: Turn, run: Run) -> None:
     if run.settings.steward_long_term_memory != "on":
         return
     last = state.get("turn")
-    foreign = foreign_in(state["messages"])
+    foreign = foreign_text(state["messages"])
     for unclosed in unclosed_turns(state["messages"], state.get("closed"), turn["message_id"]):
         own = last is not None and last["message_id"] == unclosed.message_id
         said_at = datetime.fromisoformat(last["started_at"]) if own and last else run.now()
@@ -121,8 +121,14 @@ def _open(message: HumanMessage, text: str, last: Turn | None, run: Run) -> Turn
         "model_calls": 0,
         "tool_calls": 0,
         "tokens": 0,
-        "versions": run.services.served.with_models(run.services.models),
+        "versions": _versions(run),
     }
+
+
+def _versions(run: Run) -> Versions:
+    served = run.services.served.with_models(run.services.models)
+    overrides = run.context.versions()
+    return {**served, "overrides": overrides} if overrides else served
 
 
 def _unix() -> float:

@@ -6,15 +6,14 @@ from datetime import datetime
 from typing import Literal
 from zoneinfo import ZoneInfo
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import Field, field_validator
 
 from memory.clean import is_storable
+from nodes.overrides import Overrides
 
 
-class AgentContext(BaseModel):
-    """Who is writing, and how they want to be answered."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
+class AgentContext(Overrides):
+    """Who is writing, how they want to be answered, and what this run is to do otherwise."""
 
     user_id: str = Field(
         default="anonymous", min_length=1, max_length=512, description="The customer. Any characters."

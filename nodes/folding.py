@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMes
 
 from memory.borrowed import without_copies
 from nodes.context_groups import TurnGroup, since, turn_groups
-from nodes.foreign_text import foreign_in
+from nodes.foreign_text import foreign_text
 from nodes.state import ContextPlan
 from tools.essentials import facts_in
 
@@ -67,7 +67,7 @@ def _spoken(group: TurnGroup) -> list[tuple[str, str]]:
     Of an answer without what it only quotes from a result: that would outlive the result as part of the summary.
     """
     lines = []
-    foreign = foreign_in(group.messages)
+    foreign = foreign_text(group.messages)
     own = [str(message.text) for message in group.messages if isinstance(message, HumanMessage)]
     called: dict[str, str] = {}
     for message in group.messages:

@@ -1,6 +1,7 @@
 """What stands in a conversation and is nobody's word in it: free text of results, documents, unproven memories (O4).
 
-Such text is data for the answer. It must not come back as something that the customer has said.
+Such text is data for the answer. It must not come back as something that the customer has said. Recalled memories and
+summaries stand in the blocks that are kept with the customer's messages.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from typing import Any
 from langchain_core.messages import AnyMessage, ToolMessage
 
 from memory.keywords import terms
-from nodes.state import AgentState
+from nodes.background import foreign_lines
+from nodes.context_groups import block_of
 
 MOST_CHARACTERS = 12_000
 """Of all foreign text together, the newest first."""
@@ -21,17 +23,10 @@ FEWEST_TERMS = 2
 """Fewer are a name or a state, not a statement."""
 
 
-def foreign_text(state: AgentState) -> tuple[str, ...]:
-    """Of a turn: the results in its thread, what was recalled without the customer's words, earlier summaries."""
-    recalled = [memory["content"] for memory in state.get("recalled", []) if not memory.get("grounds")]
-    session = state.get("session")
-    snapshots = session["snapshots"] if session else []
-    return _bounded([*recalled, *snapshots, *_results(state["messages"])])
-
-
-def foreign_in(messages: Sequence[AnyMessage]) -> tuple[str, ...]:
-    """Of messages alone."""
-    return _bounded(list(_results(messages)))
+def foreign_text(messages: Sequence[AnyMessage]) -> tuple[str, ...]:
+    """Of a conversation, the newest first; bounded."""
+    blocks = [line for message in reversed(messages) for line in foreign_lines(block_of(message))]
+    return _bounded([*blocks, *_results(messages)])
 
 
 def _results(messages: Sequence[AnyMessage]) -> Iterator[str]:

@@ -2,7 +2,8 @@
 
     {"gpt-5-mini": {"input": 0.25, "cached_input": 0.025, "output": 2.0}}
 
-A name also stands for those that begin with it (`gpt-5-mini-2025-08-07`); the longest one counts. Any currency.
+A name also stands for those that begin with it (`gpt-5-mini-2025-08-07`); the longest one counts. Any currency. What
+begins with `_` is a note for people. The shipped list is unverified, as its note says.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, RootModel, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, RootModel, ValidationError, model_validator
 
 from memory.errors import ConfigurationError
 from nodes.model_answer import CallUsage
@@ -42,7 +43,12 @@ class Price(BaseModel):
 
 
 class _PriceFile(RootModel[dict[str, Price]]):
-    pass
+    @model_validator(mode="before")
+    @classmethod
+    def _without_notes(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        return {name: price for name, price in given.items() if not str(name).startswith("_")}
 
 
 class Prices:
@@ -55,6 +61,10 @@ class Prices:
         """What a call of the model cost; None where the list does not know the model."""
         price = self._price(model)
         return price.of(usage) if price else None
+
+    def knows(self, model: str) -> bool:
+        """Whether calls of the model have a price."""
+        return self._price(model) is not None
 
     def _price(self, model: str) -> Price | None:
         # Routers put the vendor before the name: openai/gpt-5-mini.

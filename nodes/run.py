@@ -11,6 +11,8 @@ from langchain_core.runnables import RunnableConfig
 
 from nodes.business import Business
 from nodes.context import AgentContext
+from nodes.overrides import PromptName
+from nodes.prompting import load_prompt
 from nodes.settings import NodeSettings
 from nodes.state import AgentState
 
@@ -63,6 +65,11 @@ class Run:
     @property
     def business(self) -> Business:
         return self.services.business
+
+    def prompt(self, name: PromptName) -> str:
+        """The role's prompt, as the run has edited it or as the file has it; its places are still to be filled."""
+        edited = self.context.prompt(name)
+        return load_prompt(name) if edited is None else edited
 
     def now(self) -> datetime:
         """The time, in UTC; the context's clock where it has one."""

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from memory.settings import Switch
+from memory.settings import Seconds, Switch
 from tools.settings import ToolSettings
 
 Role = Literal["chat", "router", "reviewer", "extractor", "summariser", "compactor"]
@@ -32,12 +32,12 @@ class NodeSettings(ToolSettings):
     steward_extractor_temperature: float = Field(default=0, ge=0, le=2)
     steward_summariser_temperature: float = Field(default=0.2, ge=0, le=2)
     steward_compactor_temperature: float = Field(default=0, ge=0, le=2)
-    steward_chat_timeout: float = Field(default=60, gt=0)
-    steward_router_timeout: float = Field(default=10, gt=0)
-    steward_reviewer_timeout: float = Field(default=20, gt=0)
-    steward_extractor_timeout: float = Field(default=60, gt=0)
-    steward_summariser_timeout: float = Field(default=60, gt=0)
-    steward_compactor_timeout: float = Field(default=15, gt=0)
+    steward_chat_timeout: Seconds = 60
+    steward_router_timeout: Seconds = 10
+    steward_reviewer_timeout: Seconds = 20
+    steward_extractor_timeout: Seconds = 60
+    steward_summariser_timeout: Seconds = 60
+    steward_compactor_timeout: Seconds = 15
     steward_fallback_models: str = Field(
         default="", description="Comma list, tried in order when a model fails."
     )
@@ -48,21 +48,23 @@ class NodeSettings(ToolSettings):
     steward_review: Switch = "on"
     steward_local_router: Switch = "on"
     steward_clarify_below: float = Field(default=0.6, ge=0, le=1)
-    steward_max_model_calls: int = Field(default=30, ge=1)
-    steward_max_tool_calls: int = Field(default=50, ge=1)
+    steward_max_model_calls: int = Field(default=30, ge=1, le=10_000)
+    steward_max_tool_calls: int = Field(default=50, ge=1, le=10_000)
     steward_max_tools: int = Field(default=6, ge=1, description="Tools of the business offered at once.")
-    steward_turn_seconds: float = Field(default=120, gt=0)
-    steward_turn_tokens: int = Field(default=400_000, ge=1000, description="Token budget of one turn.")
+    steward_turn_seconds: Seconds = 120
+    steward_turn_tokens: int = Field(
+        default=400_000, ge=1000, le=1_000_000_000, description="Token budget of one turn."
+    )
     steward_day_tokens: int | None = Field(
         default=None, ge=1, description="Tokens of one user and day; none: no limit."
     )
     steward_day_turns: int | None = Field(
         default=None, ge=1, description="Turns of one user and day; none: no limit."
     )
-    steward_context_tokens: int = Field(default=16_000, ge=1000)
+    steward_context_tokens: int = Field(default=16_000, ge=1000, le=10_000_000)
     steward_answer_tokens: int = Field(default=1500, ge=100, description="Room kept for the answer.")
     steward_review_rounds: int = Field(default=2, ge=1, le=3)
-    steward_review_seconds: float = Field(default=20, gt=0)
+    steward_review_seconds: Seconds = 20
     steward_prices: Path | None = Field(
         default=None, description="File of token prices; none: the shipped one."
     )

@@ -65,6 +65,8 @@ class Versions(TypedDict):
     """Digest of all texts that models are given: prompts, instructions, checklists, tools."""
     models: dict[str, str]
     """Model by role; the one that answered in the end stands in the token ledger."""
+    overrides: NotRequired[dict[str, str]]
+    """What the run had set otherwise, texts by their digest; absent where nothing was."""
 
 
 class Turn(TypedDict):
@@ -102,6 +104,8 @@ class RecalledMemory(TypedDict):
     key: str
     content: str
     score: float
+    fit: NotRequired[float]
+    """How well it fits what was said; a turn that was begun by an older version does not know."""
     domains: list[str]
     grounds: NotRequired[str]
     """The words in it that may ground an argument: the customer's own, or the business's."""

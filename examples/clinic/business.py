@@ -7,9 +7,8 @@ from pathlib import Path
 from examples.clinic.evaluation import evaluation
 from examples.clinic.tools.appointments import appointment_cancel, appointment_query
 from examples.clinic.tools.booking import appointment_book, slot_search
-from graph import Business, Intent
+from graph import Business, Intent, Texts
 from nodes.business import StateWords
-from nodes.business_texts import Texts
 from tools.handoff import handoff_to_human
 from tools.knowledge_search import knowledge_search
 

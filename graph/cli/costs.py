@@ -98,5 +98,8 @@ def cost_table(rows: Sequence[CostRow], *, first_column: str) -> Table:
 
 
 def _money(row: CostRow) -> str:
-    """The cost; a question mark where a model has no price."""
-    return f"{row['cost']:.4f}{' ?' if row['unpriced_calls'] else ''}"
+    """The cost; what the price file has no price for is said, not counted as free."""
+    unpriced = row["unpriced_calls"]
+    if unpriced and unpriced == row["calls"]:
+        return "unpriced"
+    return f"{row['cost']:.4f}{f' + {unpriced} unpriced' if unpriced else ''}"

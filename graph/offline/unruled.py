@@ -52,7 +52,9 @@ def with_offline_model(business: Business) -> Business:
 
 def _model_of(business: Business) -> Callable[[Role, NodeSettings], OfflineModel]:
     def make(role: Role, settings: NodeSettings) -> OfflineModel:
-        reading = frozenset(spec.name for spec in business.tools_for(settings) if spec.effect == "read")
+        reading = {
+            spec.name: spec.parameters for spec in business.tools_for(settings) if spec.effect == "read"
+        }
         return OfflineModel(role=role, script=UnruledScript(business, reading))
 
     return make
@@ -63,15 +65,22 @@ class UnruledScript:
     """Implements `graph.offline.Script` from the declaration alone."""
 
     business: Business
-    reading: frozenset[str]
-    """Tools without side effects; without rules no other is called."""
+    reading: Mapping[str, Mapping[str, Any]]
+    """Tools without side effects, with the schemas of their arguments; without rules no other is called."""
 
     def route(self, text: str, previous: str) -> list[tuple[str, float]]:
-        """The intent whose description, label and examples share most words with the message."""
+        """The intent that has most words in common with the message, else one that can look up what it names."""
         asked = set(terms(text))
         shared = {intent.name: len(asked & _vocabulary(intent)) for intent in self.business.intents}
         best = max(shared, key=lambda name: shared[name])
-        return [(best, FAIRLY)] if shared[best] else [(self.business.fallback, VAGUELY)]
+        if shared[best]:
+            return [(best, FAIRLY)]
+        able = [intent for intent in self.business.intents if self._finds(intent, text)]
+        leading = max(able, key=lambda intent: intent.priority, default=None)
+        return [(leading.name, FAIRLY)] if leading else [(self.business.fallback, VAGUELY)]
+
+    def _finds(self, intent: Intent, text: str) -> bool:
+        return any(_arguments(self.reading[name], text) for name in intent.tools if name in self.reading)
 
     def reply(self, view: ChatView) -> Reply:
         """A call whose arguments stand in the message; then what came of it, as it is."""

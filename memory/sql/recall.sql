@@ -1,10 +1,10 @@
 -- What matters to one user now, in one round trip: memories, this session's facts and summary, earlier sessions.
 --
--- Exact within the user. Both legs are absolute, so that a floor means the same for every user: `similarity` is the
--- cosine, `coverage` the share of what was asked (weighted by how rare each term is among this user's memories) that
--- the memory holds, normalised by its length as BM25 does. `relevance` ranks. `fit` is compared with the floor: it
--- trusts meaning more, and a single rare word that happens to agree less (`doubt` is added to what was asked).
--- A memory told right before or after one that fits is lifted a little.
+-- Exact within the user. `relevance` ranks: the cosine, and the share of what was asked (weighted by how rare each term
+-- is among this user's memories) that the memory holds, normalised by its length as BM25 does. A memory told up to two
+-- turns before or after one that is more relevant than most is lifted a little. `fit` is compared with the floor, and is
+-- absolute, so that a floor means the same for every user: the cosine, and the plain share of the terms, since a single
+-- rare word that happens to agree proves little (`doubt` is added to the number of terms).
 WITH term AS MATERIALIZED (
     SELECT min(number) AS number, min(text) AS text, memory_term_number(text) AS term
       FROM unnest(%(terms)s::text[]) WITH ORDINALITY AS term (text, number)
@@ -14,17 +14,18 @@ question AS MATERIALIZED (
     -- a one-bit weight for each term; single precision carries 24 bits exactly, hence two vectors
     SELECT ('{' || coalesce(string_agg(term || ':' || (1 << (number - 1)::int), ',')
                             FILTER (WHERE number <= 24), '') || '}/268435456')::sparsevec AS first_terms,
-           ('{' || coalesce(string_agg(term || ':' || (1 << (number - 25)::int), ',')
-                            FILTER (WHERE number > 24), '') || '}/268435456')::sparsevec AS further_terms,
+           ('{' || string_agg(term || ':' || (1 << (number - 25)::int), ',')
+                   FILTER (WHERE number > 24) || '}/268435456')::sparsevec AS further_terms,
            CASE WHEN vector_dims(%(vector)s::vector) > 512 THEN subvector(%(vector)s::vector, 1, 512)
                 ELSE %(vector)s::vector END::halfvec AS vector
       FROM term
 ),
 mine AS MATERIALIZED (
     -- `held` has bit n - 1 set where the memory holds term n
-    SELECT id, l2_norm(search_terms) ^ 2 AS words,
+    SELECT id, source_thread_id, source_position, memory_type, importance, last_confirmed_at,
+           l2_norm(search_terms) ^ 2 AS words,
            (-(search_terms <#> (SELECT first_terms FROM question))
-            - (search_terms <#> (SELECT further_terms FROM question)) * 16777216)::bigint AS held,
+            - coalesce((search_terms <#> (SELECT further_terms FROM question)) * 16777216, 0))::bigint AS held,
            CASE WHEN embedding_model = %(model)s
                 THEN 1 - (search_vector <=> (SELECT vector FROM question)) END AS similarity
       FROM searchable_memory
@@ -33,7 +34,7 @@ mine AS MATERIALIZED (
        AND (%(domains)s::text[] IS NULL OR domains && %(domains)s::text[] OR domains = '{}')
 ),
 alike AS MATERIALIZED (
-    SELECT held, count(*) AS memories, sum(words) AS words FROM mine GROUP BY held
+    SELECT held, count(*) AS memories, sum(words) AS words, sum(similarity) AS similarity FROM mine GROUP BY held
 ),
 size AS (
     -- a user of few memories is treated as one of fifty: what is rare cannot be told from less
@@ -49,53 +50,71 @@ weight AS MATERIALIZED (
      CROSS JOIN size
 ),
 covered AS MATERIALIZED (
-    SELECT held, sum(idf) AS found FROM alike JOIN weight ON held >> (number - 1)::int & 1 = 1 GROUP BY held
+    SELECT held, sum(idf) AS found, count(*) FILTER (WHERE idf > 0) AS terms
+      FROM alike JOIN weight ON held >> (number - 1)::int & 1 = 1
+     GROUP BY held
 ),
-asked AS (
-    SELECT nullif(sum(idf), 0) AS all FROM weight
+asked AS MATERIALIZED (
+    SELECT nullif(sum(idf), 0) AS all, count(*) FILTER (WHERE idf > 0) AS terms FROM weight
+),
+typical AS MATERIALIZED (
+    -- the mean relevance of this user's memories, lengths aside
+    SELECT coalesce(sum(alike.memories * coalesce(found, 0)) / sum(alike.memories) / min(asked.all), 0)
+           + %(similarity_weight)s * coalesce(sum(similarity) / sum(alike.memories), 0) AS relevance
+      FROM alike LEFT JOIN covered USING (held) CROSS JOIN asked
 ),
 matched AS (
-    SELECT id, similarity,
-           coalesce(found, 0) * 2.2 / (1 + 1.2 * (0.25 + 0.75 * words / (SELECT words FROM size))) AS found
+    SELECT mine.*, coalesce(terms, 0) AS terms,
+           coalesce(found, 0) * 2.2 / (1 + 1.2 * (0.6 + 0.4 * words / (SELECT words FROM size))) AS found
       FROM mine
       LEFT JOIN covered USING (held)
 ),
 nearest AS (
-    SELECT id, found, similarity
+    SELECT *
       FROM matched
      ORDER BY coalesce(found / (SELECT asked.all FROM asked), 0)
               + %(similarity_weight)s * coalesce(similarity, 0) DESC
      LIMIT 200
 ),
 relevant AS (
-    SELECT memory.id, memory.source_thread_id, nullif(memory.source_position, 0) AS source_position,
-           memory.memory_type, memory.importance, memory.last_confirmed_at, exact.similarity,
+    SELECT nearest.id, source_thread_id, nullif(source_position, 0) AS source_position, memory_type, importance,
+           last_confirmed_at,
            coalesce(found / asked.all, 0) + %(similarity_weight)s * coalesce(exact.similarity, 0) AS relevance,
-           coalesce(found / (asked.all + %(doubt)s), 0) + coalesce(exact.similarity, 0) AS fit
+           nearest.terms / (asked.terms + %(doubt)s)
+           * CASE WHEN exact.similarity IS NULL THEN %(words_alone)s ELSE 1 END
+           + coalesce(exact.similarity, 0) AS fit
       FROM nearest
-      JOIN user_memory AS memory USING (id)
      CROSS JOIN LATERAL (
            SELECT CASE WHEN vector_dims(%(vector)s::vector) > 512 AND nearest.similarity IS NOT NULL
-                       THEN 1 - (memory.embedding <=> %(vector)s::vector)
+                       THEN (SELECT 1 - (embedding <=> %(vector)s::vector) FROM user_memory WHERE id = nearest.id)
                        ELSE nearest.similarity END AS similarity) AS exact
      CROSS JOIN asked
 ),
+lifted AS (
+    -- what was told in no turn has no neighbours; in a window of its own position NULL, it would have all of its kind
+    SELECT *, CASE WHEN source_thread_id IS NOT NULL AND source_position IS NOT NULL
+                   THEN greatest(relevance - (SELECT typical.relevance FROM typical), 0) END AS lift
+      FROM relevant
+),
 ranked AS (
-    SELECT id, fit, similarity,
-           (relevance + %(neighbour_weight)s
-                * (coalesce(max(relevance) OVER before, 0) + coalesce(max(relevance) OVER after, 0)))
+    SELECT id, fit,
+           (relevance
+            + %(next_weight)s * (coalesce(max(lift) OVER one_before, 0) + coalesce(max(lift) OVER one_after, 0))
+            + %(second_weight)s * (coalesce(max(lift) OVER two_before, 0) + coalesce(max(lift) OVER two_after, 0)))
            * (1 - %(age_weight)s + %(age_weight)s * power(0.5::float8,
                 greatest(extract(epoch FROM %(now)s - last_confirmed_at), 0)
                 / (86400 * coalesce((%(half_lives)s::jsonb ->> memory_type)::float8, 180))))
            * (1 + %(importance_weight)s * (importance - 0.5)) AS score
-      FROM relevant
-    WINDOW before AS (PARTITION BY source_thread_id ORDER BY source_position RANGE BETWEEN 1 PRECEDING AND 1 PRECEDING),
-           after AS (PARTITION BY source_thread_id ORDER BY source_position RANGE BETWEEN 1 FOLLOWING AND 1 FOLLOWING)
+      FROM lifted
+    WINDOW told AS (PARTITION BY source_thread_id ORDER BY source_position),
+           one_before AS (told RANGE BETWEEN 1 PRECEDING AND 1 PRECEDING),
+           two_before AS (told RANGE BETWEEN 2 PRECEDING AND 2 PRECEDING),
+           one_after AS (told RANGE BETWEEN 1 FOLLOWING AND 1 FOLLOWING),
+           two_after AS (told RANGE BETWEEN 2 FOLLOWING AND 2 FOLLOWING)
 ),
 recalled AS (
     SELECT * FROM ranked
-     WHERE %(floor)s::float8 IS NULL
-        OR fit >= %(floor)s * CASE WHEN similarity IS NULL THEN %(floor_without_vector)s ELSE 1 END
+     WHERE %(floor)s::float8 IS NULL OR fit >= %(floor)s
      ORDER BY score DESC
      LIMIT %(candidates)s
 ),
@@ -103,8 +122,8 @@ snapshot AS MATERIALIZED (
     SELECT id, summary, created_at,
            CASE WHEN embedding_model = %(model)s
                 THEN coalesce(1 - (embedding <=> %(vector)s::vector), 0) ELSE 0 END
-           + (SELECT count(*) FROM unnest(tsvector_to_array(keywords)) AS term WHERE term = ANY (%(terms)s::text[]))::float8
-             / (cardinality(%(terms)s::text[]) + 2) AS fit
+           + (SELECT count(*) FROM unnest(tsvector_to_array(keywords)) AS term WHERE term = ANY (%(terms)s::text[]))
+             / (cardinality(%(terms)s::text[]) + %(doubt)s) AS fit
       FROM session_snapshot
      WHERE %(thread_id)s::text IS NOT NULL
        AND user_id = %(user_id)s AND is_active AND session_id <> %(thread_id)s
@@ -112,7 +131,7 @@ snapshot AS MATERIALIZED (
 latest_snapshot AS (SELECT * FROM snapshot ORDER BY created_at DESC LIMIT 1),
 fitting_snapshot AS (
     SELECT * FROM snapshot
-     WHERE id <> ALL (SELECT id FROM latest_snapshot) AND fit >= coalesce(%(floor)s::float8, 0)
+     WHERE id <> ALL (SELECT id FROM latest_snapshot) AND fit >= coalesce(%(snapshot_floor)s::float8, 0)
      ORDER BY fit DESC
      LIMIT 1
 )

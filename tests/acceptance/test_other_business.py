@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 import httpx
 import pytest
 
-from tests.support.processes import ROOT, Server, Steward, free_port
+from tests.support.processes import ROOT, Server, Steward, free_port, last_object
 
 
 @pytest.fixture(scope="module")
@@ -62,3 +63,18 @@ def test_a_name_that_leads_nowhere_is_one_line(steward: Steward) -> None:
         assert done.returncode == 3
         assert done.stderr.strip().count("\n") == 0
         assert "STEWARD_BUSINESS" in done.stderr
+
+
+def test_eval_tells_a_faulty_file_by_its_line_and_prints_the_form_of_a_right_one(steward: Steward) -> None:
+    (steward.folder / "faulty.yaml").write_text("cases:\n  - id: a\n    turns: [{say: hi, expct: 1}]\n")
+    done = steward.run("eval", "faulty.yaml")
+    assert done.returncode == 2
+    assert "faulty.yaml:3: cases[0].turns[0].expct" in done.stderr
+    assert json.loads(steward.run("eval", "--schema").stdout)["title"] == "CaseFile"
+
+
+def test_eval_plays_its_cases_and_fails_under_what_is_asked_for(steward: Steward) -> None:
+    done = steward.run("eval", "--case", "appointment-*", "--json", "--fail-under", "1")
+    assert done.returncode == 0, done.stderr
+    report = last_object(done.stdout)
+    assert (report["business"], report["offline"], len(report["cases"])) == ("clinic", True, 2)

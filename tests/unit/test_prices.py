@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import re
 from decimal import Decimal
 from pathlib import Path
+from typing import cast
 
 import pytest
 
+from graph.cli.costs import _money
+from graph.doctor import check_prices
+from graph.settings import Settings
 from memory.errors import ConfigurationError
 from nodes.model_answer import CallUsage
-from nodes.prices import Prices
+from nodes.prices import SHIPPED, Prices
+from nodes.usage_report import CostRow
 
 FILE = """{
   "gpt-5": {"input": 1, "cached_input": 0.1, "output": 10},
@@ -58,3 +65,26 @@ def test_a_bad_file_is_named_with_its_fault(tmp_path: Path, text: str) -> None:
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="cannot be read"):
         Prices(tmp_path / "none.json")
+
+
+def test_the_shipped_list_says_that_it_is_unverified_and_of_which_day() -> None:
+    note = json.loads(SHIPPED.read_text("utf-8"))["_note"]
+    assert note.startswith("Unverified")
+    assert re.search(r"\d{4}-\d{2}-\d{2}", note)
+    assert Prices().knows("gpt-5-mini")
+    assert not Prices().knows("_note")
+
+
+def test_calls_without_a_price_are_shown_as_such_and_not_as_free() -> None:
+    row = {"calls": 3, "cost": 0.0, "unpriced_calls": 3}
+    assert _money(cast(CostRow, row)) == "unpriced"
+    assert _money(cast(CostRow, {**row, "cost": 0.5, "unpriced_calls": 1})) == "0.5000 + 1 unpriced"
+    assert _money(cast(CostRow, {**row, "unpriced_calls": 0})) == "0.0000"
+
+
+def test_the_doctor_names_models_without_a_price() -> None:
+    settings = Settings(_env_file=None, openai_api_key="k", steward_chat_model="llama-of-ours")  # type: ignore[call-arg, arg-type]
+    found = check_prices(settings)
+    assert found.ok
+    assert "llama-of-ours" in found.detail
+    assert found.cure

@@ -35,7 +35,7 @@ DESK = Business(
     "desk",
     "Help.",
     [
-        Intent("booking", "A booking of a table.", examples=("when is my table",)),
+        Intent("booking", "A booking of a table.", tools=("look",), examples=("when is my table",)),
         Intent("chat", "Anything else."),
     ],
     TOOLS,
@@ -83,7 +83,7 @@ async def test_a_result_is_told_as_it_is() -> None:
     assert "day: Monday" in (await answer("B-2048", call, result)).text
 
 
-async def test_the_router_goes_by_words_in_common() -> None:
-    for words, intent in (("move my table", "booking"), ("xyz", "chat")):
+async def test_the_router_goes_by_words_in_common_and_by_numbers_that_can_be_looked_up() -> None:
+    for words, intent in (("move my table", "booking"), ("and B-1024?", "booking"), ("xyz", "chat")):
         found = await model("router").ainvoke([HumanMessage(f"<message>\n{words}\n</message>")])
         assert f'"name": "{intent}"' in found.text
