@@ -42,6 +42,17 @@ SAID_TO_BE_A_PHONE = re.compile(
     r"(?:号码|号| ?number| ?no\.?)?(?: ?(?:is|at|me at|[:：=是为]))? ?(\+?\(?\d(?:[ ().-]?\d){6,14})" + AFTER,
     re.IGNORECASE,
 )
+# A slip of a digit makes no checksum; what is called a card is one.
+SAID_TO_BE_A_CARD = re.compile(
+    r"(?:银行卡|信用卡|储蓄卡|借记卡|卡号|(?<![a-z])(?:(?:bank|credit|debit) card|card (?:number|no\.?)))"
+    r"(?:号码?| ?number| ?no\.?)?(?: ?(?:is|[:：=是为]))? ?(\d(?:[ -]?\d){14,18})" + AFTER,
+    re.IGNORECASE,
+)
+SAID_TO_BE_AN_IDENTITY = re.compile(
+    r"(?:身份证|(?<![a-z])(?:id|identity) (?:card|number))(?:号码?| ?number)?(?: ?(?:is|[:：=是为]))? ?(\d{17}[\dXx])"
+    + AFTER,
+    re.IGNORECASE,
+)
 SAID_TO_BE_A_CODE = re.compile(
     r"(?:单号|运单|订单|工单|流水号|编号|发票号"
     r"|(?<![a-z])(?:orders?|tracking|waybill|parcel|shipment|consignment|invoice|ticket|case|reference|ref|sku|awb))"
@@ -118,8 +129,9 @@ def _candidates(text: str) -> Iterator[Finding]:
             yield Finding("email", *match.span())
     if not DIGITS.search(text):
         return
-    for match in SAID_TO_BE_A_PHONE.finditer(text):
-        yield Finding("phone", *match.span(1))
+    for kind, pattern in CALLED_BY_NAME:
+        for match in pattern.finditer(text):
+            yield Finding(kind, *match.span(1))
     for kind, pattern, holds in NUMBERS:
         for match in pattern.finditer(text):
             if holds(match[0]) and not _is_code(text, *match.span()):
@@ -138,6 +150,13 @@ NUMBERS: tuple[tuple[Kind, re.Pattern[str], Callable[[str], bool]], ...] = (
     ("phone", INTERNATIONAL, lambda number: is_phone(number, None)),
     ("phone", LANDLINE, lambda number: is_phone(number, "CN")),
     ("phone", AMERICAN, lambda number: is_phone(number, "US")),
+)
+
+
+CALLED_BY_NAME: tuple[tuple[Kind, re.Pattern[str]], ...] = (
+    ("id card", SAID_TO_BE_AN_IDENTITY),
+    ("bank card", SAID_TO_BE_A_CARD),
+    ("phone", SAID_TO_BE_A_PHONE),
 )
 
 

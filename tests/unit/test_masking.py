@@ -229,3 +229,15 @@ def test_few_random_numbers_of_sixteen_to_nineteen_digits_pass_for_cards() -> No
     dice = random.Random(7)
     numbers = [str(dice.randrange(10**15, 10**19)) for _ in range(2000)]
     assert sum(mask(number) != number for number in numbers) < 60
+
+
+@pytest.mark.parametrize(
+    ("text", "masked"),
+    [
+        ("卡号6222 0202 0000 1234 567", "卡号[bank card …67]"),
+        ("my card number is 4111-1111-1111-1112", "my card number is [bank card …12]"),
+        ("身份证号是110105194912310021", "身份证号是[id card]"),
+    ],
+)
+def test_what_is_called_a_card_is_masked_also_where_a_digit_is_wrong(text: str, masked: str) -> None:
+    assert mask(text) == masked
