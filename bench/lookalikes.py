@@ -154,6 +154,7 @@ async def run(home: Path, most: int, database_url: str | None = None) -> list[st
             "steward_review": "off",
             "steward_worker": "external",
             "steward_max_tools": 20,
+            "steward_pool_size": 60,
             "steward_turn_seconds": 3600,  # everybody at once on a small machine: nobody is to be turned away
             "steward_log_level": "error",
             **server.settings(),

@@ -7,18 +7,22 @@ from contextlib import AbstractContextManager
 from typing import Protocol
 
 import structlog
+from langchain_core.runnables import RunnableConfig
 from langgraph.config import get_config
 from langgraph.errors import GraphBubbleUp
 from langgraph.runtime import Runtime
 from opentelemetry import trace
 
 from graph.faults import SKIPPED, after_fault
+from graph.overriding import under_overrides
 from graph.server.acting import acting_context
 from memory.errors import StewardError
 from nodes.context import AgentContext
 from nodes.run import Node, Run, Services
 from nodes.state import AgentState
 
+GOES_ON_AT = "__steward_goes_on_at"
+"""In a run's configuration: Unix seconds at which it went on with a turn that was cut off."""
 tracer = trace.get_tracer("steward")
 
 
@@ -43,6 +47,8 @@ def bind(name: str, node: Node, holder: ServiceHolder) -> BoundNode:
         thread_id = str(config.get("configurable", {}).get("thread_id", ""))
         turn = state.get("turn") if name != "begin_turn" else None  # what stands there is the last one's
         context = acting_context(runtime.context, config)
+        services = under_overrides(services, context)
+        state = _with_time(state, config, services.settings.steward_turn_seconds)
         run = Run(services, context, thread_id, config, runtime.stream_writer)
         ids = {"thread_id": thread_id, "turn_id": turn["id"] if turn else "", "node": name}
         with structlog.contextvars.bound_contextvars(**ids), _span(name, ids) as span:
@@ -53,6 +59,14 @@ def bind(name: str, node: Node, holder: ServiceHolder) -> BoundNode:
 
     bound.__name__ = name
     return bound
+
+
+def _with_time(state: AgentState, config: RunnableConfig, seconds: float) -> AgentState:
+    """A turn that is gone on with after it was cut off has the whole of its time again."""
+    since, turn = config.get("configurable", {}).get(GOES_ON_AT), state.get("turn")
+    if since is None or turn is None:
+        return state
+    return {**state, "turn": {**turn, "deadline": max(turn["deadline"], since + seconds)}}
 
 
 async def _served(name: str, node: Node, state: AgentState, run: Run) -> AgentState:

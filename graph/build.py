@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from functools import wraps
+from typing import Any
 
 from langgraph.graph import END, START, StateGraph
 
 from graph import edges
 from graph.bind import ServiceHolder, bind
+from graph.chosen_business import chosen_business
 from graph.holder import Holder
+from graph.overriding import context_schema
 from graph.settings import Settings
-from graph.shop.business import SHOP
 from nodes.assemble_context import assemble_context
 from nodes.begin_turn import begin_turn
 from nodes.business import Business
@@ -43,49 +46,63 @@ STAGES: Mapping[str, Node] = {
 
 
 def build_graph(
-    business: Business = SHOP,
+    business: Business | None = None,
     settings: Settings | None = None,
     *,
     stages: Mapping[str, Node] | None = None,
     holder: ServiceHolder | None = None,
 ) -> Graph:
-    """The uncompiled graph of a business, for one's own checkpointer.
+    """The uncompiled graph of a business (None: the one that STEWARD_BUSINESS names), for one's own checkpointer.
 
     `stages` replaces single stages by name; `holder` shares the services of an agent that is already open.
 
         graph = build_graph(SHOP, Settings()).compile(checkpointer=saver)
     """
-    holder = holder or Holder(settings or Settings.load(), business)
-    graph: Graph = StateGraph(AgentState, context_schema=AgentContext, input_schema=TurnInput)
+    settings = settings or Settings.load()
+    business = business or chosen_business(settings)
+    holder = holder or Holder(settings, business)
+    schema = context_schema(business, settings)
+    graph: Graph = StateGraph(AgentState, context_schema=schema, input_schema=TurnInput)
     for name, node in {**STAGES, **(stages or {})}.items():
         graph.add_node(name, bind(name, node, holder))
     _connect(graph)
     return graph
 
 
+def _path(decide: Callable[[AgentState], Any]) -> Callable[[AgentState], Awaitable[Any]]:
+    """The decision as a coroutine: LangGraph would hand a plain function to a thread."""
+
+    @wraps(decide)
+    async def path(state: AgentState) -> Any:
+        return decide(state)
+
+    return path
+
+
 def _connect(graph: Graph) -> None:
     graph.add_edge(START, "begin_turn")
     graph.add_conditional_edges(
         "begin_turn",
-        edges.after_begin,
+        _path(edges.after_begin),
         {
             "what is asked": "route",
             "what is known": "recall_memory",
             "answered": "write_memory",
             "with staff": END,
+            "waiting for staff": "request_approval",
         },
     )
     graph.add_edge("route", "assemble_context")
     graph.add_edge("recall_memory", "assemble_context")
     graph.add_conditional_edges(
         "assemble_context",
-        edges.after_assembly,
+        _path(edges.after_assembly),
         {"ready": "call_model", "unsure": "clarify", "failed": "write_memory"},
     )
     graph.add_edge("clarify", "write_memory")
     graph.add_conditional_edges(
         "call_model",
-        edges.after_model,
+        _path(edges.after_model),
         {
             "tools": "execute_tools",
             "review": "reflect",
@@ -95,17 +112,22 @@ def _connect(graph: Graph) -> None:
     )
     graph.add_conditional_edges(
         "execute_tools",
-        edges.after_tools,
-        {"retry": "execute_tools", "approval": "request_approval", "results": "assemble_context"},
+        _path(edges.after_tools),
+        {
+            "retry": "execute_tools",
+            "approval": "request_approval",
+            "results": "assemble_context",
+            "with staff": "write_memory",
+        },
     )
     graph.add_conditional_edges(
         "request_approval",
-        edges.after_approval,
+        _path(edges.after_approval),
         {"settled": "execute_tools", "undecided": "request_approval"},
     )
     graph.add_conditional_edges(
-        "reflect", edges.after_review, {"final": "write_memory", "another round": "reflect"}
+        "reflect", _path(edges.after_review), {"final": "write_memory", "another round": "reflect"}
     )
     graph.add_conditional_edges(
-        "write_memory", edges.after_memory, {"done": END, "waiting for staff": "request_approval"}
+        "write_memory", _path(edges.after_memory), {"done": END, "waiting for staff": "request_approval"}
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.types import Command, StateSnapshot
 
 from graph.open import Agent
@@ -32,15 +32,22 @@ class Watcher(Protocol):
 
 
 async def send(
-    agent: Agent, text: str, thread_id: str, context: AgentContext, watcher: Watcher | None = None
+    agent: Agent,
+    text: str,
+    thread_id: str,
+    context: AgentContext,
+    watcher: Watcher | None = None,
+    *,
+    message_id: str | None = None,
 ) -> StateSnapshot:
     """The customer's message, served to the end of the turn or to its interrupt; the state it left.
 
-    Raises InvalidInput where the thread belongs to somebody else, ThreadBusy, DatabaseUnavailable.
+    A message that is sent again under its `message_id` gets its earlier answer. Raises InvalidInput where the thread
+    belongs to somebody else, ThreadBusy, DatabaseUnavailable.
     """
     await _check_owner(agent, thread_id, context)
-    message = {"messages": [("user", clean_text(text))]}
-    return await _run(agent, message, thread_id, context, watcher)
+    message = HumanMessage(clean_text(text), id=message_id)
+    return await _run(agent, {"messages": [message]}, thread_id, context, watcher)
 
 
 async def settle(
@@ -78,18 +85,22 @@ async def _run(
     agent: Agent, given: Any, thread_id: str, context: AgentContext, watcher: Watcher | None
 ) -> StateSnapshot:
     config: Any = {"configurable": {"thread_id": thread_id}}
-    if watcher is None:
-        await agent.graph.ainvoke(given, config, context=context)
-    else:
-        stream = agent.graph.astream(given, config, context=context, stream_mode=["messages", "custom"])
-        async for mode, event in stream:
-            if mode == "messages":
-                _show(event[0], watcher)
-            elif event.get("type") == "provisional":
-                watcher.void()
-            else:
-                watcher.event(event)
-    return await read_state(agent, thread_id)
+    values: dict[str, Any] = {}
+    # Who does not watch does not ask for messages, so that the model is not made to stream them.
+    modes = ["values", "messages", "custom"] if watcher else ["values"]
+    async for mode, event in agent.graph.astream(given, config, context=context, stream_mode=modes):
+        if mode == "values":
+            values = event
+        elif watcher is None:
+            continue
+        elif mode == "messages":
+            _show(event[0], watcher)
+        elif event.get("type") == "provisional":
+            watcher.void()
+        else:
+            watcher.event(event)
+    # The turn's own state: for a message that was sent again the thread may have moved on.
+    return (await read_state(agent, thread_id))._replace(values=values)
 
 
 def _show(message: Any, watcher: Watcher) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import httpx
 
-from graph.holder import Holder, migration_folders
+from graph.holder import Holder, check_intents, migration_folders
 from graph.settings import Settings
 from memory.database import open_database
 from memory.embeddings import make_embedder
@@ -24,6 +24,7 @@ from nodes.business import Business
 from nodes.prices import Prices
 from nodes.settings import ROLES
 from tools.mcp.open import examine_servers
+from tools.registry import ToolRegistry
 
 if TYPE_CHECKING:
     from tools.mcp.servers import Examined
@@ -40,6 +41,7 @@ ESSENTIAL = frozenset({"database", "pgvector", "schema"})
 async def examine(settings: Settings, business: Business) -> list[Finding]:
     """Everything that a turn needs, each looked at on its own."""
     return [
+        check_business(settings, business),
         *check_settings(settings, os.environ),
         *await _check_storage(settings, business),
         await _check_embedder(settings),
@@ -61,6 +63,20 @@ async def check_readiness(holder: Holder) -> list[Finding]:
         detail = f"no answer within {READY_SECONDS:.0f} s"
         return [Finding("database", False, detail, "run `steward doctor`")]
     return [finding for finding in found if finding.name in ESSENTIAL and not finding.ok]
+
+
+def check_business(settings: Settings, business: Business) -> Finding:
+    """Who is served, and whether the declaration is one that can be: its tools are made, as at the start."""
+    try:
+        registry = ToolRegistry(business.tools_for(settings))
+        check_intents(business, registry)
+    except StewardError as error:
+        return Finding("business", False, f"{business.name}: {_sentence(error)}", "correct its declaration")
+    detail = f"{business.name}/{business.version}: {len(business.intents)} intents, {len(registry)} tools"
+    if settings.offline and business.offline is None:
+        cure = "set OPENAI_API_KEY or OPENAI_BASE_URL: without, it only looks things up by number"
+        return Finding("business", True, f"{detail}; the offline demo model has no rules for it", cure)
+    return Finding("business", True, detail)
 
 
 def check_settings(settings: Settings, environment: Mapping[str, str]) -> list[Finding]:
@@ -105,12 +121,13 @@ def _unknown_settings(names: list[str]) -> Finding:
 async def _check_storage(settings: Settings, business: Business) -> list[Finding]:
     folders = migration_folders(business)
     try:
-        async with open_database(settings) as database:
-            if settings.database_url is None:
+        embedded = settings.database_url is None
+        async with open_database(settings, business.name, claim=embedded) as database:
+            if embedded:
                 # The embedded database is ours alone; nobody else would bring it up to date.
                 await migrate(database, folders)
             # Kept open, so that an embedded server is not stopped and started again in between.
-            found = await check(settings, folders)
+            found = await check(settings, folders, business.name)
             healthy = all(finding.ok for finding in found if finding.name in ESSENTIAL)
             given_up = await failed_jobs(database) if healthy else []
     except StewardError as error:

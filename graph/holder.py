@@ -16,11 +16,15 @@ import graph
 import memory
 import nodes
 import tools
+from graph.offline.unruled import with_offline_model
 from graph.settings import Settings
 from memory.business_state import BusinessState
 from memory.database import Database, open_database
 from memory.embeddings import make_embedder
+from memory.errors import ConfigurationError
+from memory.keywords import segmenter
 from memory.knowledge import KnowledgeBase, read_documents
+from memory.leases import ThreadLeases
 from memory.migrate import migrate
 from memory.queue import MemoryQueue
 from memory.queue_depth import watch_queue
@@ -80,7 +84,8 @@ async def open_services(settings: Settings, business: Business) -> AsyncIterator
 
     What takes long to load (embedder, classifier, the client of the endpoint) loads behind this.
     """
-    async with open_database(settings) as database:
+    business = with_offline_model(business)
+    async with open_database(settings, business.name, claim=True) as database:
         await migrate(database, migration_folders(business))
         watch_queue(database)
         services = make_services(settings, business, database)
@@ -99,6 +104,7 @@ async def open_services(settings: Settings, business: Business) -> AsyncIterator
 
 
 async def _warm(services: Services) -> None:
+    await asyncio.to_thread(segmenter)
     await services.models.warm()
     if services.classifier:
         await services.classifier.train()
@@ -109,9 +115,10 @@ def make_services(settings: Settings, business: Business, database: Database) ->
     embedder = make_embedder(settings)
     models = Models(settings, business)
     compactor = make_compactor(models, settings.timeout("compactor"))
-    registry = ToolRegistry(business.tools(settings))
+    registry = ToolRegistry(business.tools_for(settings))
     knowledge = KnowledgeBase(database, embedder) if business.documents else None
     state = BusinessState(database, embedder)
+    check_intents(business, registry)
     engine = ToolEngine(registry, database, settings, state, compactor, knowledge)
     versions = served(business, engine.registry.schemas([spec.name for spec in engine.registry]))
     local = settings.steward_local_router == "on" and settings.steward_routing == "on"
@@ -126,8 +133,21 @@ def make_services(settings: Settings, business: Business, database: Database) ->
         queue=MemoryQueue(database, settings),
         usage=UsageLedger(database, settings, versions),
         served=versions,
+        leases=ThreadLeases(database),
         classifier=LocalRouter(business, embedder, trained) if local and can_be_trained(business) else None,
     )
+
+
+def check_intents(business: Business, registry: ToolRegistry) -> None:
+    """An intent that lists a tool by a wrong name would quietly do without it. Raises ConfigurationError."""
+    for intent in business.intents:
+        # Tools of MCP servers (`server__tool`) join later, when their server is there.
+        missing = [name for name in intent.tools if name not in registry and "__" not in name]
+        if missing:
+            raise ConfigurationError(
+                f"Business {business.name}: intent {intent.name!r} lists {', '.join(missing)}, which its tools do not "
+                "include; declare or correct it."
+            )
 
 
 def migration_folders(business: Business) -> list[tuple[str, Path]]:

@@ -1,102 +1,211 @@
-"""The compiled graph with one turn at a time on a thread: a second one waits, or is told (STEWARD_BUSY)."""
+"""The compiled graph with one turn at a time on a thread, each message served once, and nothing stored unchecked.
+
+Embedded and on the server alike: all ways of running a compiled graph lead through `astream`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
-from contextlib import AbstractAsyncContextManager
-from typing import TYPE_CHECKING, Any
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import Any, Self, cast
 
-from langchain_core.messages import convert_to_messages
+from langchain_core.messages import AnyMessage
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 from langgraph.constants import START
-from langgraph.types import Command
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import Command, StateSnapshot
+from pydantic import ValidationError
 
+from graph.bind import GOES_ON_AT, ServiceHolder
+from graph.earlier_turn import EarlierTurn, find_earlier_turn
+from graph.server.acting import acting_context
+from memory.checkpoints import CheckpointSaver
+from memory.clean import is_storable
 from memory.errors import InvalidInput
-from memory.leases import ThreadLeases
 from nodes.context import AgentContext
-from nodes.settings import NodeSettings
+from nodes.state import AgentState, TurnInput
+from nodes.turn_input import EXPECTED, Brought, is_repeat, read_input
 from tools.approval import read_decisions
 
-if TYPE_CHECKING:
-    from graph.open import CompiledGraph
+CompiledGraph = CompiledStateGraph[AgentState, AgentContext, TurnInput, AgentState]
 
 PATIENCE = 2.0
 """A queued turn waits for so many turn budgets before it is told that the thread is busy."""
+LONGEST_THREAD_ID = 255
 
 
-class OneTurnGraph:
-    """Runs turns as `ainvoke` and `astream` of the compiled graph do; all else is the compiled graph's own."""
+@dataclass(frozen=True)
+class _Entry:
+    """What the graph is run with; where the message was served before, the turn that is told in place of that."""
 
-    def __init__(self, graph: CompiledGraph, leases: ThreadLeases, settings: NodeSettings) -> None:
-        self._graph = graph
-        self._leases = leases
-        queueing = settings.steward_busy == "queue"
-        self._patience = settings.steward_turn_seconds * PATIENCE if queueing else 0.0
+    input: Any
+    earlier: EarlierTurn | None = None
+    goes_on: bool = False
+    """With a turn that was cut off: it has the whole of its time again."""
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._graph, name)
 
-    async def ainvoke(self, input: Any, config: RunnableConfig, **kwargs: Any) -> dict[str, Any]:
-        """One turn; the final state. Raises ThreadBusy where the thread does not come free."""
-        async with self._turn(config):
-            config = _naming_the_user(config, kwargs.get("context"))
-            input = await self._checked(input, config, kwargs.get("context"))
-            state: dict[str, Any] = await self._graph.ainvoke(input, config, **kwargs)
-            return state
+class OneTurnGraph(CompiledGraph):
+    """Runs turns as the compiled graph does. A second turn on a thread waits, or is told (STEWARD_BUSY); a message
+    that was sent before gets its earlier answer, or its turn is gone on with where it was cut off.
 
-    async def astream(self, input: Any, config: RunnableConfig, **kwargs: Any) -> AsyncIterator[Any]:
-        """One turn as a stream of events. Raises ThreadBusy where the thread does not come free."""
-        async with self._turn(config):
-            config = _naming_the_user(config, kwargs.get("context"))
-            input = await self._checked(input, config, kwargs.get("context"))
-            async for event in self._graph.astream(input, config, **kwargs):
-                yield event
+    `asks_again`: decisions on an approval that cannot be read are asked for again in the interrupt's payload, as
+    clients of the server expect it; else they raise InvalidInput.
+    """
 
-    async def _checked(self, input: Any, config: RunnableConfig, context: AgentContext | None) -> Any:
-        """The input as the graph may have it. Raises InvalidInput for decisions that cannot be read."""
-        if not isinstance(input, Command):
-            return await self._with_what_was_announced(input, config)
-        snapshot = await self._graph.aget_state(config)
+    def __init__(self, *, holder: ServiceHolder, asks_again: bool, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        self.holder = holder
+        self.asks_again = asks_again
+
+    @classmethod
+    def of(cls, graph: CompiledGraph, holder: ServiceHolder, *, asks_again: bool = False) -> Self:
+        """The graph, taking turns. `holder` has the services that its nodes work with."""
+        attributes = {name: value for name, value in vars(graph).items() if name != "__orig_class__"}
+        return cls(holder=holder, asks_again=asks_again, **attributes)
+
+    async def astream(
+        self, input: Any, config: RunnableConfig | None = None, **options: Any
+    ) -> AsyncIterator[Any]:
+        """One turn as a stream of events.
+
+        Raises InvalidInput where nothing of the input can be stored, ThreadBusy where the thread does not come free.
+        """
+        brought = None if input is None or isinstance(input, Command) else read_input(input)
+        thread_id = _thread_id(config)
+        context = acting_context(_read_context(options.get("context")), config or {})
+        options["context"] = context
+        config = _naming_the_user(config or {}, context)
+        async with self._turn(thread_id) as last_step:
+            entry = await self._entry(input, brought, config, context, last_step)
+            config = _with_time(config, time.time() if entry.goes_on else None)
+            if entry.earlier is None or entry.earlier.waits:
+                events = cast(AsyncGenerator[Any], super().astream(entry.input, config, **options))
+                async with aclosing(events):
+                    async for event in events:
+                        yield event
+            if entry.earlier:
+                for event in entry.earlier.events(options, str(self.stream_mode)):
+                    yield event
+
+    @asynccontextmanager
+    async def _turn(self, thread_id: str) -> AsyncIterator[str | None]:
+        """Holds the thread, and lets go of it when everything of the turn is stored."""
+        services = await self.holder.services()
+        settings = services.settings
+        patience = settings.steward_turn_seconds * PATIENCE if settings.steward_busy == "queue" else 0.0
+        async with services.leases.hold(thread_id, patience=patience) as last_step:
+            try:
+                yield last_step
+            finally:
+                if isinstance(self.checkpointer, CheckpointSaver):
+                    await self.checkpointer.flush()
+
+    async def _entry(
+        self,
+        input: Any,
+        brought: Brought | None,
+        config: RunnableConfig,
+        context: AgentContext,
+        last_step: str | None,
+    ) -> _Entry:
+        """What the graph is run with, now that nobody else runs a turn on the thread."""
+        if not isinstance(self.checkpointer, BaseCheckpointSaver):
+            return _Entry(input if brought is None else {"messages": brought.messages})
+        if isinstance(input, Command):
+            if not self.asks_again:
+                await self._check_decisions(input, config, context)
+            return _Entry(input)
+        if brought is None:
+            return _going_on(await self.aget_state(config))
+        if last_step is None:
+            return _Entry({"messages": brought.messages})
+        run_id = config.get("metadata", {}).get("run_id")
+        found = await self.checkpointer.aget_tuple(config) if last_step == "input" or run_id else None
+        if found and run_id and found.metadata.get("run_id") == run_id:
+            # The server has taken up a run that it had begun before it was killed.
+            return _Entry({"messages": brought.messages}, goes_on=True)
+        messages = brought.messages
+        if brought.named:
+            snapshot = await self.aget_state(config)
+            known = snapshot.values.get("messages", [])
+            if is_repeat(messages[-1], known):
+                earlier = find_earlier_turn(str(messages[-1].id), snapshot)
+                return _Entry(None, earlier) if earlier else _going_on(snapshot)
+            messages = _without(known, messages)
+        announced = [] if found is None or _is_fork(config) else _announced(found)
+        return _Entry({"messages": [*_without(messages, announced), *messages]})
+
+    async def _check_decisions(
+        self, input: Command[Any], config: RunnableConfig, context: AgentContext
+    ) -> None:
+        """Raises InvalidInput for decisions that cannot be read."""
+        snapshot = await self.aget_state(config)
         requests, answer = snapshot.values.get("approvals") or [], input.resume
         interrupts = {interrupt.id for interrupt in snapshot.interrupts}
         if requests and interrupts and answer is not None:
             by_interrupt = isinstance(answer, Mapping) and interrupts >= set(answer)
             for value in answer.values() if by_interrupt else [answer]:
-                read_decisions(value, requests, by=(context or AgentContext()).role)
-        return input
-
-    async def _with_what_was_announced(self, input: Any, config: RunnableConfig) -> Any:
-        """The input, led by messages of an earlier one whose run died before its first step.
-
-        A checkpoint holds that input, so its sender counts on it; LangGraph would drop it for the new one.
-        """
-        configurable = config.get("configurable") or {}
-        saver = self._graph.checkpointer
-        fresh = isinstance(input, Mapping) and "messages" in input and "checkpoint_id" not in configurable
-        if not fresh or not isinstance(saver, BaseCheckpointSaver):
-            return input
-        found = await saver.aget_tuple({"configurable": {"thread_id": configurable["thread_id"]}})
-        if found is None or found.metadata.get("source") != "input":
-            return input
-        announced = found.checkpoint["channel_values"].get(START) or {}
-        new = convert_to_messages(_as_list(input["messages"]))
-        ids = {message.id for message in new if message.id}
-        old = [m for m in convert_to_messages(_as_list(announced.get("messages", []))) if m.id not in ids]
-        return {**input, "messages": [*old, *new]}
-
-    def _turn(self, config: RunnableConfig) -> AbstractAsyncContextManager[None]:
-        thread_id = (config.get("configurable") or {}).get("thread_id")
-        if not thread_id:
-            raise InvalidInput('A turn needs a thread: pass {"configurable": {"thread_id": "…"}} as config.')
-        return self._leases.hold(str(thread_id), patience=self._patience)
+                read_decisions(value, requests, by=context.role)
 
 
-def _naming_the_user(config: RunnableConfig, context: AgentContext | None) -> RunnableConfig:
-    """Each checkpoint says whose it is, so that erasing a user finds every conversation, as on the server."""
-    user_id = (context or AgentContext()).user_id
-    return {**config, "metadata": {**config.get("metadata", {}), "user_id": user_id}}
+def _going_on(snapshot: StateSnapshot) -> _Entry:
+    """Goes on where the thread was cut off. Raises InvalidInput where there is no thread yet."""
+    if not snapshot.values and not snapshot.tasks:
+        raise InvalidInput(f"There is nothing to go on with. {EXPECTED}")
+    return _Entry(None, goes_on=bool(snapshot.tasks) and not snapshot.interrupts)
 
 
-def _as_list(messages: Any) -> list[Any]:
-    return list(messages) if isinstance(messages, list) else [messages]
+def _announced(found: CheckpointTuple) -> Sequence[AnyMessage]:
+    """Messages of an earlier input whose run died before its first step.
+
+    A checkpoint holds that input, so its sender counts on it; LangGraph would drop it for the new one.
+    """
+    if found.metadata.get("source") != "input":
+        return []
+    with suppress(InvalidInput):  # what could not be taken stands in nobody's way
+        return read_input(found.checkpoint["channel_values"].get(START)).messages
+    return []
+
+
+def _with_time(config: RunnableConfig, since: float | None) -> RunnableConfig:
+    return {**config, "configurable": {**config.get("configurable", {}), GOES_ON_AT: since}}
+
+
+def _without(known: Sequence[AnyMessage], messages: Sequence[AnyMessage]) -> list[AnyMessage]:
+    ids = {message.id for message in known}
+    return [message for message in messages if message.id not in ids]
+
+
+def _is_fork(config: RunnableConfig) -> bool:
+    return bool((config.get("configurable") or {}).get("checkpoint_id"))
+
+
+def _thread_id(config: RunnableConfig | None) -> str:
+    given = ((config or {}).get("configurable") or {}).get("thread_id")
+    thread_id = "" if given is None else str(given)
+    if not thread_id:
+        raise InvalidInput('A turn needs a thread: pass {"configurable": {"thread_id": "…"}} as config.')
+    if len(thread_id) > LONGEST_THREAD_ID or not is_storable(thread_id):
+        raise InvalidInput(f"A thread's name has at most {LONGEST_THREAD_ID} characters, and no NUL.")
+    return thread_id
+
+
+def _read_context(given: Any) -> AgentContext:
+    if isinstance(given, AgentContext):
+        return given
+    try:
+        return AgentContext.model_validate(given or {})
+    except ValidationError as error:
+        faults = "; ".join(
+            f"{'.'.join(str(part) for part in fault['loc']) or 'it'}: {fault['msg']}"
+            for fault in error.errors(include_url=False, include_input=False)
+        )
+        raise InvalidInput(f"The context of the run cannot be read: {faults}.") from None
+
+
+def _naming_the_user(config: RunnableConfig, context: AgentContext) -> RunnableConfig:
+    """Each checkpoint says whose it is, so that erasing a user finds every conversation."""
+    return {**config, "metadata": {**config.get("metadata", {}), "user_id": context.user_id}}

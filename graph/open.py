@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -9,24 +10,19 @@ from typing import Any
 
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from langchain_core.runnables import RunnableConfig
-from langgraph.graph.state import CompiledStateGraph
 
 from graph.build import build_graph
+from graph.chosen_business import chosen_business
 from graph.holder import Holder
 from graph.logs import hand_logs_to_host
 from graph.one_turn import OneTurnGraph
 from graph.settings import Settings
-from graph.shop.business import SHOP
 from graph.worker import beside, make_worker
 from memory.checkpoints import make_checkpointer
-from memory.leases import ThreadLeases
 from memory.worker import Worker
 from nodes.business import Business
 from nodes.context import AgentContext
 from nodes.run import Node, Services
-from nodes.state import AgentState, TurnInput
-
-CompiledGraph = CompiledStateGraph[AgentState, AgentContext, TurnInput, AgentState]
 
 RECURSION_LIMIT = 400
 """Super-steps of one turn; far above what the turn's own limits allow."""
@@ -44,7 +40,7 @@ class Agent:
 @asynccontextmanager
 async def open_agent(
     settings: Settings | None = None,
-    business: Business = SHOP,
+    business: Business | None = None,
     *,
     stages: Mapping[str, Node] | None = None,
 ) -> AsyncIterator[Agent]:
@@ -57,17 +53,22 @@ async def open_agent(
                 context=AgentContext(user_id="u1"),
             )
 
+    Without a business it serves the one that STEWARD_BUSINESS names. Any number of agents may be open in a process:
+    those of several businesses may share a database, where each has tables of its own.
+
     Raises ConfigurationError, DatabaseUnavailable or SchemaError, each with what to do about it.
     """
     settings = settings or Settings.load()
+    served = await asyncio.to_thread(chosen_business, settings) if business is None else business
     hand_logs_to_host()
-    holder = Holder(settings, business)
+    holder = Holder(settings, served)
     services = await holder.services()
     try:
-        builder = build_graph(business, settings, stages=stages, holder=holder)
-        graph = builder.compile(checkpointer=make_checkpointer(services.database, settings), name="steward")
+        builder = build_graph(served, settings, stages=stages, holder=holder)
+        saver = make_checkpointer(services.database, settings)
+        graph = builder.compile(checkpointer=saver, name="steward")
         bounded = graph.with_config(recursion_limit=RECURSION_LIMIT)
-        turns = OneTurnGraph(bounded, ThreadLeases(services.database), settings)
+        turns = OneTurnGraph.of(bounded, holder)
         worker = make_worker(services)
         async with beside(worker, settings):
             yield Agent(turns, services, worker)
@@ -106,7 +107,9 @@ class SyncAgent:
 
 
 @contextmanager
-def open_agent_sync(settings: Settings | None = None, business: Business = SHOP) -> Iterator[SyncAgent]:
+def open_agent_sync(
+    settings: Settings | None = None, business: Business | None = None
+) -> Iterator[SyncAgent]:
     """`open_agent` for code without an event loop: the loop runs in a thread of its own."""
     with (
         start_blocking_portal() as portal,

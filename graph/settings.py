@@ -16,6 +16,7 @@ class Settings(NodeSettings):
     `.env.example` lists them all. `Settings.load()` reports a bad value in one sentence.
     """
 
+    steward_business: str = Field(default="graph.shop:SHOP", description="`module:NAME` of the business.")
     steward_auth: Literal["off", "jwt"] = "off"
     steward_jwt_key: SecretStr | None = Field(
         default=None, description="Key that signs the tokens (HS256) or PEM."

@@ -45,8 +45,8 @@ class Waiting(TypedDict):
 
 async def thread_owner(services: Services, thread_id: str) -> str | None:
     """The customer of a thread; None where it was never begun."""
-    found = await _latest(make_checkpointer(services.database, services.settings), thread_id)
-    turn = _values(found).get("turn") if found else None
+    found = await latest_checkpoint(make_checkpointer(services.database, services.settings), thread_id)
+    turn = values(found).get("turn") if found else None
     return turn["user_id"] if turn else None
 
 
@@ -54,31 +54,34 @@ async def waiting_threads(services: Services, *, user: str | None = None) -> lis
     """Threads that wait for an approval, longest first; with `user` only this customer's."""
     saver = make_checkpointer(services.database, services.settings)
     rows = await services.database.fetch(WAITING, (MOST_WAITING,))
-    found = [await _latest(saver, row["thread_id"]) for row in rows]
-    waiting = [_waiting(checkpoint) for checkpoint in found if checkpoint]
-    return [one for one in waiting if one and (user is None or one["user_id"] == user)]
+    found = [await latest_checkpoint(saver, row["thread_id"]) for row in rows]
+    all_waiting = [waiting(checkpoint) for checkpoint in found if checkpoint]
+    return [one for one in all_waiting if one and (user is None or one["user_id"] == user)]
 
 
-async def _latest(saver: CheckpointSaver, thread_id: str) -> CheckpointTuple | None:
+async def latest_checkpoint(saver: CheckpointSaver, thread_id: str) -> CheckpointTuple | None:
+    """The thread's latest checkpoint; None where it was never begun."""
     config: RunnableConfig = {"configurable": {"thread_id": thread_id, "checkpoint_ns": ""}}
     return await saver.aget_tuple(config)
 
 
-def _waiting(found: CheckpointTuple) -> Waiting | None:
-    values = _values(found)
+def waiting(found: CheckpointTuple) -> Waiting | None:
+    """The approval that the thread waits for at this checkpoint; None where it waits for none."""
+    state = values(found)
     payloads = [value for _, channel, value in found.pending_writes or () if channel == INTERRUPT]
-    if not payloads or "turn" not in values:
+    if not payloads or "turn" not in state:
         return None
     interrupts = payloads[0]
     return {
         "thread_id": found.config["configurable"]["thread_id"],
-        "user_id": values["turn"]["user_id"],
-        "turn_id": values["turn"]["id"],
+        "user_id": state["turn"]["user_id"],
+        "turn_id": state["turn"]["id"],
         "since": found.checkpoint["ts"],
-        "requests": values.get("approvals", []),
+        "requests": state.get("approvals", []),
         "interrupt": interrupts[0].value,
     }
 
 
-def _values(found: CheckpointTuple) -> Mapping[str, Any]:
+def values(found: CheckpointTuple) -> Mapping[str, Any]:
+    """The state at a checkpoint, without the messages: those are kept as what changed."""
     return found.checkpoint["channel_values"]

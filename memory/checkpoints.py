@@ -2,31 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+import asyncio
+import random
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata
+from langgraph.checkpoint.base import (
+    ChannelVersions,
+    Checkpoint,
+    CheckpointMetadata,
+    CheckpointTuple,
+    DeltaChannelHistory,
+    PendingWrite,
+    get_checkpoint_id,
+    get_serializable_checkpoint_metadata,
+)
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from langgraph.checkpoint.serde.types import _DeltaSnapshot
 from psycopg import AsyncCursor
 from psycopg.rows import DictRow
 
+from memory.checkpoint_rows import Entry, Place, StepRow, ValueRow, WriteRow, goes_on
+from memory.checkpoint_writer import CheckpointWriter
 from memory.database import Database
 from memory.encryption import Cipher
 from memory.errors import ConfigurationError
 from memory.settings import MemorySettings
+from memory.sql_file import read_sql
 
 SQL = Path(__file__).parent / "sql"
 COPY_THREAD = (SQL / "copy_thread.sql").read_text(encoding="utf-8")
 DELETE_RUNS = (SQL / "delete_runs.sql").read_text(encoding="utf-8")
 DELETE_THREADS = (SQL / "delete_threads.sql").read_text(encoding="utf-8")
+HISTORY = read_sql("channel_history.sql")
 EXPIRED_THREADS = """
 SELECT thread_id
 FROM checkpoints
@@ -40,15 +57,17 @@ LIMIT %s
 class CheckpointSaver(AsyncPostgresSaver):
     """LangGraph's saver on the shared pool.
 
-    Beyond its parent: turns of different threads do not wait for each other (the parent serialises all of them),
-    a lost connection is a DatabaseUnavailable, runs can be rolled back and threads copied on the server, and
-    with a key no text of a conversation is stored in the open. Checkpoint metadata (thread, user, step) stays readable.
+    Beyond its parent: turns of different threads do not wait for each other (the parent serialises all of them), what
+    is to be stored at a time goes in one round trip, a lost connection is a DatabaseUnavailable, runs can be rolled
+    back and threads copied on the server, and with a key no text of a conversation is stored in the open. Checkpoint
+    metadata (thread, user, step) stays readable.
     """
 
     def __init__(self, database: Database, serde: SerializerProtocol, *, sealed: bool) -> None:
         super().__init__(database.pool, serde=serde)
         self._database = database
         self._sealed = sealed
+        self._writer = CheckpointWriter(database)
 
     @asynccontextmanager
     async def _cursor(self, *, pipeline: bool = False) -> AsyncIterator[AsyncCursor[DictRow]]:
@@ -69,10 +88,106 @@ class CheckpointSaver(AsyncPostgresSaver):
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
-        """Store a checkpoint. With a key, plain texts and numbers go the encrypted way too."""
+        """Store a checkpoint, with the next ones of a run that goes on. With a key, plain texts and numbers go the
+        encrypted way too."""
+        more = goes_on(checkpoint)
         if self._sealed:
             checkpoint, new_versions = _seal(checkpoint, new_versions)
-        return await super().aput(config, checkpoint, metadata, new_versions)
+        place = Place(
+            config["configurable"]["thread_id"], config["configurable"]["checkpoint_ns"], checkpoint["id"]
+        )
+        plain, values = _plain_and_other(checkpoint["channel_values"])
+        versions = {name: version for name, version in new_versions.items() if name in values}
+        snapshots = {name for name, value in values.items() if isinstance(value, _DeltaSnapshot)}
+        dump = partial(self._dump_blobs, place.thread_id, place.namespace, values, versions)
+        rows = await asyncio.to_thread(dump) if snapshots else dump()
+        parent_id = config["configurable"].get("checkpoint_id")
+        step = StepRow(
+            *place,
+            parent_id,
+            {**checkpoint, "channel_values": plain},
+            cast(dict[str, Any], get_serializable_checkpoint_metadata(config, metadata)),
+        )
+        entry = Entry(
+            needs=parent_id,
+            makes=place.checkpoint_id,
+            values=[ValueRow(*row) for row in rows],
+            step=step,
+            holds=frozenset((plain.keys() | values.keys()) - snapshots),
+            versions=frozenset(checkpoint["channel_versions"]),
+        )
+        await self._writer.put(entry, may_wait=more and _in_background(config))
+        return {
+            "configurable": {
+                "thread_id": place.thread_id,
+                "checkpoint_ns": place.namespace,
+                "checkpoint_id": place.checkpoint_id,
+            }
+        }
+
+    async def aput_writes(
+        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> None:
+        """Store what a task has written. An interrupt or an error is stored before this returns."""
+        configurable = config["configurable"]
+        place = Place(configurable["thread_id"], configurable["checkpoint_ns"], configurable["checkpoint_id"])
+        rows = [WriteRow(*row) for row in self._dump_writes(*place, task_id, task_path, writes)]
+        entry = Entry(needs=place.checkpoint_id, makes=place.checkpoint_id, writes=rows)
+        marked = any(row.is_mark for row in rows)
+        await self._writer.put(entry, may_wait=not marked and _in_background(config))
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """The checkpoint, after what this process still had to store."""
+        await self._writer.flush()
+        return await super().aget_tuple(config)
+
+    async def aget_delta_channel_history(
+        self, *, config: RunnableConfig, channels: Sequence[str]
+    ) -> Mapping[str, DeltaChannelHistory]:
+        """What each channel is made of at a checkpoint, in one round trip a channel."""
+        await self._writer.flush()
+        checkpoint_id = get_checkpoint_id(config)
+        if checkpoint_id is None:
+            return await super().aget_delta_channel_history(config=config, channels=channels)
+        configurable = config["configurable"]
+        place = {
+            "thread_id": configurable["thread_id"],
+            "namespace": configurable.get("checkpoint_ns", ""),
+            "checkpoint_id": checkpoint_id,
+        }
+        return {channel: await self._history(place, channel) for channel in channels}
+
+    async def _history(self, place: Mapping[str, str], channel: str) -> DeltaChannelHistory:
+        async with self._database.connection() as connection:
+            cursor = await connection.execute(HISTORY, {**place, "channel": channel}, binary=True)
+            row = await cursor.fetchone()
+        assert row is not None, "a SELECT without FROM gives exactly one row"
+        if row[
+            "seed_is_inline"
+        ]:  # a value that was stored whole, before the channel was stored as differences
+            config: RunnableConfig = {"configurable": {**place, "checkpoint_ns": place["namespace"]}}
+            return (await super().aget_delta_channel_history(config=config, channels=[channel]))[channel]
+        writes: list[PendingWrite] = []
+        start = 0
+        for task_id, kind, length in zip(
+            row["tasks"] or (), row["types"] or (), row["lengths"] or (), strict=True
+        ):
+            blob = row["bytes"][start : start + length]
+            writes.append((task_id, channel, self.serde.loads_typed((kind, blob))))
+            start += length
+        history: DeltaChannelHistory = {"writes": writes}
+        if row["seed_type"]:
+            history["seed"] = self.serde.loads_typed((row["seed_type"], row["seed"]))
+        return history
+
+    def get_next_version(self, current: str | None, channel: None) -> str:
+        """One more than `current`, as the parent counts, with a shorter mark against equal versions of two branches."""
+        number = int(str(current).split(".")[0]) + 1 if current is not None else 1
+        return f"{number:032}.{random.getrandbits(32):08x}"
+
+    async def flush(self) -> None:
+        """Store what still waits, of all threads."""
+        await self._writer.flush()
 
     async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
         """Undo runs, as the server's rollback asks; a run that a later one has built on is kept whole."""
@@ -104,6 +219,25 @@ async def expired_threads(database: Database, *, days: int, limit: int = 1000) -
     """Threads whose last checkpoint is older than so many days."""
     before = datetime.now(UTC) - timedelta(days=days)
     return [row["thread_id"] for row in await database.fetch(EXPIRED_THREADS, (before, limit))]
+
+
+def _plain_and_other(values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What stands in the checkpoint itself, and what has a row of its own; a snapshot leaves a mark behind."""
+    plain: dict[str, Any] = {}
+    other: dict[str, Any] = {}
+    for name, value in values.items():
+        if value is None or isinstance(value, str | int | float):
+            plain[name] = value
+        else:
+            other[name] = value
+            if isinstance(value, _DeltaSnapshot):
+                plain[name] = True
+    return plain, other
+
+
+def _in_background(config: RunnableConfig) -> bool:
+    """Whether the run goes on while its checkpoints are being stored: LangGraph's default."""
+    return bool(config["configurable"].get("__pregel_durability", "async") == "async")
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,11 @@ def clean_text(text: str) -> str:
     return TAGS.sub(lambda tags: tags[1] or "", UNWANTED.sub("", text))
 
 
+def is_storable(text: str) -> bool:
+    """Whether Postgres takes the text as it is: no NUL, no half of a character. For names, which stay unchanged."""
+    return "\x00" not in text and not SURROGATES.search(text)
+
+
 class Cleaned(NamedTuple):
     """A JSON-native value, and what was lost on the way there, one sentence each."""
 

@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import asyncio
+import select
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Any, Self
+from weakref import WeakKeyDictionary
 
 from psycopg import AsyncConnection, InterfaceError, OperationalError
 from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout, TooManyRequests
 
+from memory.business_schema import FIRST, claim_schema, schema_of
 from memory.database_url import DatabaseUrl
 from memory.embedded import EmbeddedPostgres
-from memory.errors import DatabaseUnavailable
+from memory.errors import DatabaseUnavailable, SchemaError
 from memory.settings import MemorySettings
 
 Connection = AsyncConnection[DictRow]
 Pool = AsyncConnectionPool[Connection]
+SchemaFinder = Callable[[Connection], Awaitable[str]]
 
 START_SECONDS = 10.0
 RETRY_SECONDS = 0.3
+IDLE_SECONDS = 10.0
+"""After which a connection is asked whether it still works before it is used."""
 # A server that has gone without a word is noticed within a minute; ignored on a unix socket.
 KEEPALIVE = {
     "keepalives_idle": 20,
@@ -30,6 +36,10 @@ KEEPALIVE = {
     "keepalives_count": 3,
     "tcp_user_timeout": 30_000,
 }
+# Prepared statements are planned once a connection: planning recall anew each time takes longer than running it.
+SESSION = """
+SELECT set_config('statement_timeout', %s, false), set_config('plan_cache_mode', 'force_generic_plan', false)
+"""
 # What the server says when trying again helps nobody.
 LASTING = (
     "authentication failed",
@@ -45,8 +55,9 @@ class Database:
 
     `size` is the most connections at once; a pool of one is enough for everything here, since nothing takes a second
     connection while it holds one. `pgbouncer` leaves out what transaction pooling cannot carry: prepared statements
-    and session settings. `statement_seconds` ends a statement that takes longer, `wait_seconds` is how long a call
-    waits for a free connection, `start_seconds` how long opening waits for a server that is just coming up.
+    and session settings. `schema_of` finds, on the first connection, the schema in which plain names are looked up;
+    None: as the server has it. `statement_seconds` ends a statement that takes longer, `wait_seconds` is how long a
+    call waits for a free connection, `start_seconds` how long opening waits for a server that is just coming up.
 
         async with Database(url) as database:
             rows = await database.fetch("SELECT 1 AS one")
@@ -59,6 +70,7 @@ class Database:
         self,
         url: str,
         *,
+        schema_of: SchemaFinder | None = None,
         size: int = 10,
         pgbouncer: bool = False,
         statement_seconds: float = 30,
@@ -71,6 +83,10 @@ class Database:
         self.statement_seconds = statement_seconds
         self.size = size
         self.start_seconds = start_seconds
+        self.schema = FIRST
+        """Where its tables stand."""
+        self._schema_of = schema_of
+        self._wait_seconds = wait_seconds
         self._options: dict[str, Any] = {
             "autocommit": True,
             "prepare_threshold": None if self.pgbouncer else 0,
@@ -78,13 +94,17 @@ class Database:
             "connect_timeout": 5,
             **KEEPALIVE,
         }
-        self.pool: Pool = AsyncConnectionPool(
+        self._used: WeakKeyDictionary[Connection, float] = WeakKeyDictionary()
+        self.pool = self._make_pool()
+
+    def _make_pool(self) -> Pool:
+        return AsyncConnectionPool(
             self.url,
             min_size=1,
-            max_size=size,
+            max_size=self.size,
             open=False,
-            timeout=wait_seconds,
-            check=AsyncConnectionPool.check_connection,
+            timeout=self._wait_seconds,
+            check=self._check,
             configure=self._configure,
             kwargs=self._options,
         )
@@ -112,6 +132,7 @@ class Database:
         """A connection of the pool for some statements; give it back soon, and never during a model call."""
         try:
             async with self.pool.connection() as connection:
+                self._used[connection] = time.monotonic()
                 try:
                     yield connection
                 except (OperationalError, InterfaceError) as error:
@@ -154,10 +175,19 @@ class Database:
             cursor = await connection.execute(query, params)
             return cursor.rowcount
 
+    async def _check(self, connection: Connection) -> None:
+        """Raise where a connection has been lost, so that the pool makes another.
+
+        One that the server has closed has something to read, which is seen without asking the server. One that has
+        long been idle may be cut off without a sign, and is asked.
+        """
+        idle = time.monotonic() - self._used.get(connection, 0.0)
+        if idle > IDLE_SECONDS or _has_news(connection.fileno()):
+            await AsyncConnectionPool.check_connection(connection)
+
     async def _configure(self, connection: Connection) -> None:
         if not self.pgbouncer:
-            milliseconds = str(round(self.statement_seconds * 1000))
-            await connection.execute("SELECT set_config('statement_timeout', %s, false)", (milliseconds,))
+            await connection.execute(SESSION, (str(round(self.statement_seconds * 1000)),))
 
     async def _wait_for_server(self) -> None:
         """Connect once before the pool does, since a pool does not tell why it could not."""
@@ -171,37 +201,73 @@ class Database:
                     raise DatabaseUnavailable(self.address.explain(str(error))) from error
                 await asyncio.sleep(RETRY_SECONDS)
             else:
-                await connection.close()
+                async with connection:
+                    await self._enter_schema(connection)
                 return
+
+    async def _enter_schema(self, connection: Connection) -> None:
+        schema = await self._schema_of(connection) if self._schema_of else FIRST
+        if schema == FIRST:
+            return
+        if self.pgbouncer:
+            raise SchemaError(
+                f"The tables of this business are in the schema {schema}, which a connection through PgBouncer cannot "
+                "be set to; give the business a database of its own, or set STEWARD_PGBOUNCER=off."
+            )
+        self.schema = schema
+        self.address = self.address.within(schema)
+        self.url = self.address.libpq
+        self.pool = self._make_pool()
+
+
+def _has_news(descriptor: int) -> bool:
+    """Whether something has come in that nobody has read: an end of the connection, or a message unasked."""
+    if not hasattr(select, "poll"):  # Windows
+        return bool(select.select([descriptor], [], [], 0)[0])
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    return bool(poll.poll(0))
 
 
 @asynccontextmanager
 async def open_database(
-    settings: MemorySettings, *, start_seconds: float = START_SECONDS
+    settings: MemorySettings,
+    business: str | None = None,
+    *,
+    claim: bool = False,
+    start_seconds: float = START_SECONDS,
 ) -> AsyncIterator[Database]:
     """The database that the settings name, else the embedded Postgres in STEWARD_HOME, which is started for it.
 
-    Raises DatabaseUnavailable, ConfigurationError.
+    `business` leads to the schema that holds its tables, which `claim` makes where there is none; without a business:
+    to the `public` one. Raises DatabaseUnavailable, ConfigurationError, SchemaError.
     """
+    finder = None if business is None else _schema_finder(business, claim=claim)
     if settings.database_url is not None:
-        async with _from_settings(
-            settings.database_url.get_secret_value(), settings, start_seconds
-        ) as database:
+        url = settings.database_url.get_secret_value()
+        async with _from_settings(url, settings, finder, start_seconds) as database:
             yield database
         return
     # In a thread, like start and release: finding out where the home is reads folders.
     server = await asyncio.to_thread(EmbeddedPostgres, settings.steward_home)
     try:
         url = await asyncio.to_thread(server.start)
-        async with _from_settings(url, settings, start_seconds) as database:
+        async with _from_settings(url, settings, finder, start_seconds) as database:
             yield database
     finally:
         await asyncio.to_thread(server.release)
 
 
-def _from_settings(url: str, settings: MemorySettings, start_seconds: float) -> Database:
+def _schema_finder(business: str, *, claim: bool) -> SchemaFinder:
+    return lambda connection: (claim_schema if claim else schema_of)(connection, business)
+
+
+def _from_settings(
+    url: str, settings: MemorySettings, finder: SchemaFinder | None, start_seconds: float
+) -> Database:
     return Database(
         url,
+        schema_of=finder,
         size=settings.steward_pool_size,
         pgbouncer=settings.steward_pgbouncer == "on",
         statement_seconds=settings.steward_statement_seconds,

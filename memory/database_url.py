@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
@@ -40,6 +40,20 @@ class DatabaseUrl:
         return cls(
             libpq.replace("postgresql:/", "postgresql:///", 1) if not parts.netloc else libpq, pgbouncer
         )
+
+    def at(self, database: str) -> Self:
+        """Another database of the same server."""
+        address, mark, query = self.libpq.partition("?")
+        base = address.rpartition("/")[0]
+        return replace(self, libpq=f"{base}/{quote(database, safe='')}{mark}{query}")
+
+    def within(self, schema: str) -> Self:
+        """The same database, where names without a schema are looked up in this one, then in `public`."""
+        parts = urlsplit(self.libpq)
+        query = dict(parse_qsl(parts.query, keep_blank_values=True))
+        query["options"] = f"{query.get('options', '')} -c search_path={schema},public".strip()
+        base = self.libpq.partition("?")[0]
+        return replace(self, libpq=f"{base}?{urlencode(query, quote_via=quote, safe='')}")
 
     @property
     def sqlalchemy(self) -> str:

@@ -33,11 +33,14 @@ class SchemaError(DatabaseError):
     """The schema is newer than this code, or an extension is missing."""
 
 
-class InvalidInput(StewardError):
-    """What a caller handed in cannot be taken; the message says what can."""
+class InvalidInput(StewardError, ValueError):
+    """What a caller handed in cannot be taken; the message says what can.
+
+    A ValueError too: the LangGraph server tells callers the message of such errors only.
+    """
 
 
-class ThreadBusy(StewardError):
+class ThreadBusy(StewardError, RuntimeError):
     """Another turn is running on this thread; send the message again when it has ended."""
 
     def __init__(self) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from memory.business_schema import FIRST
 from memory.database import Database, open_database
 from memory.errors import StewardError
 from memory.migrate import pending
@@ -45,13 +46,16 @@ class Finding:
     cure: str = ""
 
 
-async def check(settings: MemorySettings, folders: Sequence[tuple[str, Path]]) -> list[Finding]:
+async def check(
+    settings: MemorySettings, folders: Sequence[tuple[str, Path]], business: str | None = None
+) -> list[Finding]:
     """Look at everything, from outside: opens the database that the settings name and closes it again.
 
-    `folders` are the migrations as `migrate` takes them. Never raises on account of what it finds.
+    `folders` are the migrations as `migrate` takes them, `business` is the one whose tables are looked at. Never
+    raises on account of what it finds.
     """
     try:
-        async with open_database(settings, start_seconds=START_SECONDS) as database:
+        async with open_database(settings, business, start_seconds=START_SECONDS) as database:
             findings = await check_database(database, folders)
     except StewardError as error:
         findings = [Finding("database", False, "not usable", str(error))]
@@ -89,7 +93,8 @@ async def _schema(database: Database, folders: Sequence[tuple[str, Path]]) -> Fi
     if missing:
         detail = f"{len(missing)} migrations are missing, the first is {missing[0]}"
         return Finding("schema", False, detail, "start the agent once: it applies them")
-    return Finding("schema", True, "current")
+    place = "" if database.schema == FIRST else f", in {database.schema}"
+    return Finding("schema", True, f"current{place}")
 
 
 async def _queue(database: Database) -> Finding:

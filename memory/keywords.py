@@ -2,7 +2,7 @@
 
 Postgres makes one token of a Chinese sentence and tears order numbers apart, so the terms are made here and
 stored with `array_to_tsvector`. Chinese becomes character bigrams plus the longer words that jieba knows:
-bigrams never miss, words lift what was really meant. English is stemmed lightly. An order number stays whole,
+bigrams never miss, words lift what was really meant. English is stemmed. An order number stays whole,
 whatever its spelling.
 """
 
@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
+from types import ModuleType
 
-import rjieba
+import Stemmer
 
-from memory.word_lists import word_list
+from memory.word_lists import word_groups, word_list
 
 LONGEST_TERM = 64
 """Characters; longer runs are not words that anybody asks for."""
@@ -22,7 +24,15 @@ _CHINESE = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
 _OTHER = r"[^\W_\u3400-\u9fff\uf900-\ufaff]+"
 _TOKEN = re.compile(rf"{_CHINESE.pattern}+|{_OTHER}(?:['’\-]{_OTHER})*")
 _STOP_WORDS = word_list("stop_words")
-_SUFFIXES = ("ingly", "edly", "ing", "ies", "ied", "ed", "es", "ly", "s")
+_IRREGULAR_FORMS = word_groups("irregular_forms")
+
+
+def segmenter() -> ModuleType:
+    """The package that cuts Chinese into words. It reads its dictionary when it is imported, which takes longer than
+    all else that is needed to open an agent."""
+    import rjieba
+
+    return rjieba
 
 
 def terms(text: str) -> list[str]:
@@ -52,12 +62,14 @@ def is_stop_word(word: str) -> bool:
 
 def _chinese(run: str) -> list[str]:
     bigrams = [run[i : i + 2] for i in range(len(run) - 1)] or [run]
-    return bigrams + [word for word in rjieba.cut(run) if len(word) > 2]
+    return bigrams + [word for word in segmenter().cut(run) if len(word) > 2]
 
 
 def _alphabetic(token: str) -> list[str]:
     token = token.replace("’", "'").removesuffix("'s").replace("'", "")
     parts = token.split("-")
+    if is_stop_word(token):
+        return []
     if len(parts) == 1:
         return [stem(token)]
     if any(character.isdigit() for character in token):  # an identifier: whole, and by its parts
@@ -65,16 +77,13 @@ def _alphabetic(token: str) -> list[str]:
     return [stem(part) for part in parts if part]
 
 
+@lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
-    """A light English stemmer: enough that `deliveries` finds `delivery` and `allergic` stays what it is."""
+    """What the forms of an English word share: `deliveries` and `delivery`, `bought` and `buy`.
+
+    Other words stay as they are.
+    """
     if not word.isascii() or not word.isalpha():
         return word
-    for suffix in _SUFFIXES:
-        if word.endswith(suffix) and len(word) - len(suffix) >= 3:
-            stem = word[: -len(suffix)]
-            if suffix in ("ies", "ied"):
-                return stem + "y"
-            if suffix in ("ing", "ed") and len(stem) > 3 and stem[-1] == stem[-2] and stem[-1] not in "ls":
-                stem = stem[:-1]
-            return stem.rstrip("e") if len(stem) > 3 else stem
-    return word.rstrip("e") if len(word) > 4 else word
+    stemmer = Stemmer.Stemmer("english")  # keeps the word it works on, so no two threads may share one
+    return str(stemmer.stemWord(_IRREGULAR_FORMS.get(word, word)))

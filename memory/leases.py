@@ -28,7 +28,11 @@ INSERT INTO thread_lease AS held (thread_id, owner, expires_at)
 VALUES (%(thread)s, %(owner)s, now() + make_interval(secs => %(seconds)s))
 ON CONFLICT (thread_id) DO UPDATE SET owner = excluded.owner, expires_at = excluded.expires_at
 WHERE held.expires_at < now() OR held.owner = %(dead)s
-RETURNING owner
+RETURNING (
+    SELECT metadata ->> 'source' FROM checkpoints
+    WHERE thread_id = %(thread)s AND checkpoint_ns = ''
+    ORDER BY checkpoint_id DESC LIMIT 1
+) AS last_step
 """
 RENEW = """
 UPDATE thread_lease SET expires_at = now() + make_interval(secs => %(seconds)s)
@@ -46,26 +50,30 @@ class ThreadLeases:
         self._queues: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     @asynccontextmanager
-    async def hold(self, thread_id: str, *, patience: float) -> AsyncIterator[None]:
-        """Hold the thread; wait up to `patience` seconds for it (0: not at all). Raises ThreadBusy."""
+    async def hold(self, thread_id: str, *, patience: float) -> AsyncIterator[str | None]:
+        """Hold the thread; wait up to `patience` seconds for it (0: not at all). Raises ThreadBusy.
+
+        Gives what made the thread's latest checkpoint: `input` (its run died before the first step), `loop`, …; None
+        where there is none.
+        """
         queue = self._queues.setdefault(thread_id, asyncio.Lock())
         if patience <= 0 and queue.locked():
             raise ThreadBusy()
         async with queue:
             owner = f"{socket.gethostname()}:{os.getpid()}:{uuid4().hex}"
-            await self._take(thread_id, owner, patience)
+            last_step = await self._take(thread_id, owner, patience)
             renewing = asyncio.create_task(self._renew(thread_id, owner))
             try:
-                yield
+                yield last_step
             finally:
                 renewing.cancel()
                 await self._release(thread_id, owner)
 
-    async def _take(self, thread_id: str, owner: str, patience: float) -> None:
+    async def _take(self, thread_id: str, owner: str, patience: float) -> str | None:
         end = asyncio.get_running_loop().time() + patience
         pause = FIRST_PAUSE
         params = {"thread": thread_id, "owner": owner, "seconds": LEASE_SECONDS, "dead": ""}
-        while not await self._database.fetch_one(TAKE, params):
+        while (taken := await self._database.fetch_one(TAKE, params)) is None:
             held = await self._database.fetch_one(HOLDER, params)
             params["dead"] = held["owner"] if held and _is_dead(held["owner"]) else ""
             if params["dead"] or held is None:
@@ -74,6 +82,8 @@ class ThreadLeases:
                 raise ThreadBusy()
             await asyncio.sleep(pause)
             pause = min(pause * 1.5, LONGEST_PAUSE)
+        last_step: str | None = taken["last_step"]
+        return last_step
 
     async def _renew(self, thread_id: str, owner: str) -> None:
         while True:

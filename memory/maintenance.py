@@ -13,6 +13,7 @@ from psycopg.types.json import Jsonb
 from memory.ageing import FADED, IMPORTANT, HalfLives
 from memory.checkpoints import delete_threads, expired_threads
 from memory.database import Database
+from memory.folded_turns import fold_all_turns
 from memory.settings import MemorySettings
 
 log = structlog.get_logger(__name__)
@@ -70,6 +71,7 @@ async def maintain(
     }
     for statement in (*RETENTION, *outdated):
         gone += await database.execute(statement, ends)
+    gone += await fold_all_turns(database)
     gone += await _forget_old_threads(database, settings.steward_retention_checkpoint_days)
     log.info("memory maintained", rows_gone=gone)
     return gone

@@ -13,15 +13,16 @@ from psycopg.types.json import Jsonb
 from memory.database import Connection
 from memory.embeddings import Vectors, vector_literal
 from memory.extraction import MemoryType
-from memory.keywords import terms, tsquery
-from memory.merge import Decision, Statement, decide, normalise_key, same_statement
+from memory.keywords import terms
+from memory.merge import Decision, Statement, decide, free_key, normalise_key, same_statement
 from memory.sql_file import read_sql
 
 RELATED = read_sql("related_memories.sql")
 INSERT = read_sql("insert_memory.sql")
 CONFIRM = """
 UPDATE user_memory
-   SET last_confirmed_at = greatest(last_confirmed_at, %(said_at)s),
+   SET valid_to = greatest(valid_to, %(valid_to)s),
+       last_confirmed_at = greatest(last_confirmed_at, %(said_at)s),
        updated_at = greatest(updated_at, %(said_at)s),
        confidence = greatest(confidence, %(confidence)s),
        importance = greatest(importance, %(importance)s),
@@ -33,6 +34,14 @@ SUPERSEDE = """
 UPDATE user_memory SET superseded_by = %(id)s, valid_to = least(valid_to, %(said_at)s)
  WHERE user_id = %(user_id)s AND superseded_by IS NULL
    AND (id = ANY(%(targets)s) OR (memory_key = %(key)s AND valid_to <= %(now)s))
+"""
+# Where the key is free, which an index tells, nothing is looked through.
+NAMESAKES = """
+SELECT memory_key FROM user_memory
+ WHERE user_id = %(user_id)s AND superseded_by IS NULL AND (valid_to IS NULL OR valid_to > %(now)s)
+   AND EXISTS (SELECT FROM user_memory AS taken
+                WHERE taken.user_id = %(user_id)s AND taken.memory_key = %(key)s AND taken.superseded_by IS NULL)
+   AND regexp_replace(memory_key, '\\.\\d+$', '') = regexp_replace(%(key)s, '\\.\\d+$', '')
 """
 BUMP = """
 INSERT INTO user_memory_version (user_id, version) VALUES (%s, 1)
@@ -57,6 +66,8 @@ class NewMemory:
     thread_id: str | None = None
     message_id: str | None = None
     position: int | None = None
+    valid_to: datetime | None = None
+    """When it ceases to hold by itself; None: not before something replaces it."""
 
     @property
     def search_terms(self) -> list[str]:
@@ -86,12 +97,12 @@ class MemoryWriter:
             known = [statement for statement in of_one if statement.id in valid]
             known += [_seen_from(memory, *item) for id, item in written.items() if id in valid]
             id = uuid4()
-            decision = await self._place(memory, known, id, overrule)
+            decision, key = await self._place(memory, known, id, overrule)
             decisions.append(decision)
             for target in decision.targets if decision.action == "replace" else ():
                 valid.pop(target, None)
             if decision.action in ("insert", "replace"):
-                statement = replace(_statement(memory), id=id, key=_kept_key(memory, known, decision))
+                statement = replace(_statement(memory), id=id, key=key)
                 written[id] = (statement, memory.vector)
                 valid[id] = statement
         if any(decision.action != "stale" for decision in decisions):
@@ -100,25 +111,37 @@ class MemoryWriter:
 
     async def _place(
         self, memory: NewMemory, known: Sequence[Statement], id: UUID, overrule: bool
-    ) -> Decision:
+    ) -> tuple[Decision, str]:
+        """What becomes of it, and the key that it is kept under."""
         new = _statement(memory)
         states = [other for other in known if other.type == "state" and memory.type != "state"]
         if any(other.normal_key == new.normal_key for other in states):
-            return Decision("stale")  # the business's own word on this key stands
+            return Decision("stale"), new.normal_key  # the business's own word on this key stands
         known = [other for other in known if other not in states]
         if overrule:
             known = [replace(other, said_at=min(other.said_at, memory.said_at)) for other in known]
-        decision = decide(new, known)
+        decision = decide(new, known, key_decides=overrule)
+        key = await self._key_for(memory, known, decision)
         match decision.action:
             case "confirm":
                 await self._confirm(memory, decision)
             case "insert" | "replace":
-                key = _kept_key(memory, known, decision)
                 await self._supersede(memory, decision, id, key)
-                await self._insert(memory, id, key=key)
+                await self._insert(memory, id, key=key, valid_to=memory.valid_to)
             case "stale":
                 await self._keep_for_audit(memory, known, decision, id)
-        return decision
+        return decision, key
+
+    async def _key_for(self, memory: NewMemory, known: Sequence[Statement], decision: Decision) -> str:
+        """A thing keeps the key it is known by, so that the next statement finds it; a namesake gets a number."""
+        own = normalise_key(memory.key)
+        keys = [other.key for other in known if other.id in decision.targets]
+        if keys:
+            return own if own in keys else keys[0]
+        cursor = await self._connection.execute(
+            NAMESAKES, {"user_id": self._user_id, "now": self._now, "key": own}
+        )
+        return free_key(own, {row["memory_key"] for row in await cursor.fetchall()})
 
     async def _related(self, memories: Sequence[NewMemory]) -> list[list[Statement]]:
         cursor = await self._connection.execute(
@@ -129,7 +152,7 @@ class MemoryWriter:
                 "now": self._now,
                 "keys": [normalise_key(memory.key) for memory in memories],
                 "vectors": [vector_literal(memory.vector) for memory in memories],
-                "queries": [" | ".join(map(tsquery, memory.search_terms)) for memory in memories],
+                "terms": [" ".join(memory.search_terms) for memory in memories],
             },
         )
         related: list[list[Statement]] = [[] for _ in memories]
@@ -154,6 +177,7 @@ class MemoryWriter:
             "confidence": memory.confidence,
             "importance": memory.importance,
             "domains": list(memory.domains),
+            "valid_to": memory.valid_to,
         }
         await self._connection.execute(CONFIRM, values)
 
@@ -218,10 +242,3 @@ def _seen_from(memory: NewMemory, statement: Statement, vector: Vectors | None) 
     if memory.vector is None or vector is None:
         return statement
     return replace(statement, similarity=float(memory.vector @ vector))
-
-
-def _kept_key(memory: NewMemory, known: Sequence[Statement], decision: Decision) -> str:
-    """A thing keeps the key it is known by, so that the next statement finds it."""
-    keys = [other.key for other in known if other.id in decision.targets]
-    own = normalise_key(memory.key)
-    return own if own in keys or not keys else keys[0]

@@ -16,23 +16,11 @@ from psycopg import errors
 
 from memory.database import Connection, Database
 from memory.errors import SchemaError
-from memory.migration import Migration, read_folder
-from memory.migrations_of_libraries import library_migrations, record_for_library
+from memory.migration import SCHEMA_MIGRATION, Migration, read_folder
+from memory.migrations_of_libraries import EXTENSION, library_migrations, record_for_library
 
 LOCK = 0x53544557  # any number of our own: this one spells "STEW"
 
-SCHEMA_MIGRATION = """
-CREATE TABLE IF NOT EXISTS schema_migration (
-    package    text NOT NULL,
-    number     integer NOT NULL,
-    name       text NOT NULL,
-    checksum   text NOT NULL,
-    applied_at timestamptz NOT NULL DEFAULT now(),
-    PRIMARY KEY (package, number)
-);
-COMMENT ON TABLE schema_migration IS
-    'Which migrations of which package have been applied; the code compares it at every start.';
-"""
 APPLIED = "SELECT package, number, checksum FROM schema_migration"
 RECORD = "INSERT INTO schema_migration (package, number, name, checksum) VALUES (%s, %s, %s, %s)"
 
@@ -109,6 +97,9 @@ async def _apply(database: Database, migration: Migration) -> bool:
         await connection.execute(SCHEMA_MIGRATION, prepare=False)
         if await _is_recorded(connection, migration):
             return False
+        if not migration.own and migration.package != EXTENSION:
+            # Where several businesses share the database, a library's functions stand in `public` too.
+            await connection.execute("SELECT set_config('search_path', current_schema(), true)")
         # Sent without parameters and unprepared, so that a file may hold several statements.
         await connection.execute(migration.sql, prepare=False)
         await record_for_library(connection, migration)

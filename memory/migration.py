@@ -9,6 +9,18 @@ from pathlib import Path
 
 from memory.errors import SchemaError
 
+SCHEMA_MIGRATION = """
+CREATE TABLE IF NOT EXISTS schema_migration (
+    package    text NOT NULL,
+    number     integer NOT NULL,
+    name       text NOT NULL,
+    checksum   text NOT NULL,
+    applied_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (package, number)
+);
+COMMENT ON TABLE schema_migration IS
+    'Which migrations of which package have been applied; the code compares it at every start.';
+"""
 FILE_NAME = re.compile(r"(\d{4})_([a-z0-9_]+)\.sql")
 
 

@@ -18,7 +18,7 @@ from memory.ageing import HalfLives
 from memory.database import Database
 from memory.embeddings import Embedder, EmbeddingFailed, clean_text, vector_literal
 from memory.evidence import BY_HAND
-from memory.keywords import terms, tsquery
+from memory.keywords import terms
 from memory.merge import Statement, same_statement
 from memory.sql_file import read_sql
 from memory.user_lock import checked_user_id
@@ -27,23 +27,26 @@ log = structlog.get_logger(__name__)
 
 SIMILARITY_WEIGHT = 0.5
 """Of the cosine, beside the keywords' coverage at 1."""
-NEIGHBOUR_WEIGHT = 0.4
-"""Of what was said in the turn before and after."""
+NEXT_WEIGHT, SECOND_WEIGHT = 0.4, 0.2
+"""Of what was said one turn before or after, and two."""
 AGE_WEIGHT = 0.2
 """A memory that has faded altogether keeps the rest of its score."""
 IMPORTANCE_WEIGHT = 0.2
 """Between a memory of no importance and one of the highest."""
-DEFAULT_FLOOR = 0.42
+DEFAULT_FLOOR = 0.44
 """Fit under which nothing is injected; `bench.floor` measures what it keeps and what it lets through."""
-FLOOR_WITHOUT_VECTOR = 0.5
-"""Share of the floor where the words alone have to reach it."""
+IN_DOMAIN_FLOOR = 0.25
+"""The same where a memory's label names the domain of the turn: what was said of deliveries may be put in quite
+different words, or in another language, and still concern a question about a delivery."""
+WORDS_ALONE = 2.5
+"""By how much the share of common terms counts more where there is no vector to compare."""
 DOUBT = 4.0
-"""Added to the weight of what was asked, so that one rare word in common proves little."""
+"""Added to the number of terms asked for, so that one word in common proves little."""
 GENERAL = "general"
 """The domain that fits every intent."""
-LONGEST_QUESTION = 64
+LONGEST_QUESTION = 48
 """Terms of a message that take part; beyond them a message names everything and asks for nothing."""
-SPARE_CANDIDATES = 10
+SPARE_CANDIDATES = 20
 
 RECALL = read_sql("recall.sql")
 
@@ -140,7 +143,6 @@ async def _ask(
 
 
 async def _parameters(embedder: Embedder, request: RecallRequest, thread_id: str | None) -> dict[str, Any]:
-    asked = [tsquery(term) for term in terms(clean_text(request.text))[:LONGEST_QUESTION]]
     domains = None if request.domains is None else [*request.domains, GENERAL]
     return {
         "user_id": checked_user_id(request.user_id),
@@ -149,15 +151,16 @@ async def _parameters(embedder: Embedder, request: RecallRequest, thread_id: str
         "domains": domains,
         "model": embedder.name,
         "vector": await _vector(embedder, request.text),
-        "terms": asked,
-        "any_term": " | ".join(asked),
+        "terms": terms(clean_text(request.text))[:LONGEST_QUESTION],
         "half_lives": Jsonb(request.half_lives.by_type()),
         "floor": request.floor,
-        "floor_without_vector": FLOOR_WITHOUT_VECTOR,
+        "snapshot_floor": None if request.floor is None else max(request.floor, DEFAULT_FLOOR),
+        "words_alone": WORDS_ALONE,
         "candidates": request.k + SPARE_CANDIDATES,
         "doubt": DOUBT,
         "similarity_weight": SIMILARITY_WEIGHT,
-        "neighbour_weight": NEIGHBOUR_WEIGHT,
+        "next_weight": NEXT_WEIGHT,
+        "second_weight": SECOND_WEIGHT,
         "age_weight": AGE_WEIGHT,
         "importance_weight": IMPORTANCE_WEIGHT,
     }

@@ -18,6 +18,7 @@ from memory.database import Connection, Database
 from memory.embeddings import Embedder, vector_literal
 from memory.errors import StewardError
 from memory.extraction import Summariser, SummariseRequest, Summary
+from memory.key_facts import bounded, merged_order
 from memory.keywords import terms
 from memory.masking import mask
 from memory.queue import FoldRequest
@@ -29,13 +30,13 @@ MOST_FACTS = 40
 MEMORIES_SUMMARISED = 100
 
 THREAD = """
-SELECT user_id, last_activity_at, summary, key_facts, folded_until FROM session_memory WHERE thread_id = %s
+SELECT user_id, last_activity_at, summary, key_facts, fact_order, folded_until FROM session_memory WHERE thread_id = %s
 """
 FOLD = """
-INSERT INTO session_memory (thread_id, user_id, summary, key_facts, folded_until, folded_at)
-VALUES (%(thread_id)s, %(user_id)s, %(summary)s, %(key_facts)s, %(until)s, now())
+INSERT INTO session_memory (thread_id, user_id, summary, key_facts, fact_order, folded_until, folded_at)
+VALUES (%(thread_id)s, %(user_id)s, %(summary)s, %(key_facts)s, %(order)s, %(until)s, now())
 ON CONFLICT (thread_id) DO UPDATE
-   SET summary = excluded.summary, key_facts = session_memory.key_facts || excluded.key_facts,
+   SET summary = excluded.summary, key_facts = excluded.key_facts, fact_order = excluded.fact_order,
        folded_until = excluded.folded_until, folded_at = now()
  WHERE session_memory.user_id = excluded.user_id
    AND session_memory.folded_until IS NOT DISTINCT FROM %(after)s
@@ -85,12 +86,17 @@ class Sessions:
     async def fold(self, request: FoldRequest, *, job_id: int | None = None) -> bool:
         """Fold messages into the thread's rolling summary; False where another fold was quicker."""
         thread = await self.database.fetch_one(THREAD, (request.thread_id,))
-        earlier = thread["summary"] if thread and thread["user_id"] == request.user_id else ""
+        own = thread if thread and thread["user_id"] == request.user_id else None
+        earlier = own["summary"] if own else ""
         if thread and thread["folded_until"] != request.after:
             return False
         made = await self._summarise(
             earlier, _conversation(request.messages), request.user_id, request.thread_id
         )
+        # An overtaken fold writes nothing, so what was read before the model was asked still stands here.
+        before: Mapping[str, str] = own["key_facts"] if own else {}
+        order = [*(own["fact_order"] if own else ()), *made.key_facts]
+        facts = bounded({**before, **made.key_facts}, order)
         async with self.database.transaction() as connection:
             await lock_user(connection, request.user_id)
             if await erased_since(connection, request.user_id, job_id):
@@ -99,7 +105,8 @@ class Sessions:
                 "thread_id": request.thread_id,
                 "user_id": request.user_id,
                 "summary": made.summary,
-                "key_facts": Jsonb(dict(made.key_facts)),
+                "key_facts": Jsonb(facts),
+                "order": merged_order(order, list(made.key_facts), facts),
                 "until": request.until,
                 "after": request.after,
             }

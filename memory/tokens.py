@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from functools import cache
+from functools import cache, lru_cache
 from importlib.machinery import PathFinder
 from importlib.util import find_spec, module_from_spec
 from types import ModuleType
@@ -34,6 +34,9 @@ NOTE = "\n[… {left_out} of {total} tokens left out …]\n"
 NOTE_TOKENS = 24
 DECAY = 0.8
 """Weight of all earlier calls against the latest one."""
+LONGEST_KEPT = 8_000
+"""Characters of a text whose count is kept."""
+COUNTS_KEPT = 4_096
 CLUSTERS = regex.compile(r"\X")
 CLUSTER_WINDOW = 64
 
@@ -110,8 +113,15 @@ def count(text: str, model: str = "") -> int:
     """Tokens of a text for the model; for a model that is not OpenAI's, the best estimate so far."""
     if not text:
         return 0
-    plain = _vocabulary_of(model).count(_encodable(text))
+    name = _vocabulary_name(model)
+    plain = _counted(name, text) if len(text) <= LONGEST_KEPT else vocabulary(name).count(_encodable(text))
     return plain if is_exact(model) else round(plain * CALIBRATION.factor(model))
+
+
+@lru_cache(maxsize=COUNTS_KEPT)
+def _counted(name: str, text: str) -> int:
+    """A context is planned from the same texts call after call: each is counted once."""
+    return vocabulary(name).count(_encodable(text))
 
 
 def count_messages(messages: Iterable[BaseMessage], model: str = "") -> int:
@@ -162,7 +172,7 @@ def _count_block(block: str | dict[str, object], model: str) -> int:
 
 def _shorten(text: str, tokens: int, model: str, part: Callable[[str, int, Vocabulary], str]) -> str:
     """A part of at most so many tokens. A cut text may count a little more than its tokens did: then less is kept."""
-    words = _vocabulary_of(model)
+    words = vocabulary(_vocabulary_name(model))
     factor = 1.0 if is_exact(model) else CALIBRATION.factor(model)
     wanted = int(tokens / factor)
     kept = part(text, wanted, words)
@@ -201,10 +211,10 @@ def _boundary(text: str, index: int, *, step: int) -> int:
     return min((place for place in places if place >= index), default=len(text))
 
 
-def _vocabulary_of(model: str) -> Vocabulary:
+def _vocabulary_name(model: str) -> str:
     bare = _bare(model)
     older = bare.startswith(OLDER_MODELS) and not bare.startswith(NEWER_MODELS)
-    return vocabulary("cl100k_base" if older else "o200k_base")
+    return "cl100k_base" if older else "o200k_base"
 
 
 def _bare(model: str) -> str:

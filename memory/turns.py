@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from memory.database import Connection, Database
 from memory.embeddings import Embedder, Vectors
+from memory.expiry import ends_at
 from memory.extraction import Admitted, Exchange, MemoryItem
 from memory.memory_writer import MemoryWriter, NewMemory
 from memory.merge import normalise_key
@@ -32,6 +33,7 @@ ON CONFLICT (thread_id) DO UPDATE
        -- a thread that changes hands keeps nothing of the user before
        summary = CASE WHEN session_memory.user_id = excluded.user_id THEN session_memory.summary ELSE '' END,
        key_facts = CASE WHEN session_memory.user_id = excluded.user_id THEN session_memory.key_facts ELSE '{}' END,
+       fact_order = CASE WHEN session_memory.user_id = excluded.user_id THEN session_memory.fact_order ELSE '{}' END,
        folded_until = CASE WHEN session_memory.user_id = excluded.user_id THEN session_memory.folded_until END
 """
 KEEP_FACT = """
@@ -153,4 +155,5 @@ def _new_memory(turn: FinishedTurn, item: MemoryItem, vectors: dict[int, Vectors
         thread_id=exchange.thread_id,
         message_id=exchange.message_id,
         position=exchange.position,
+        valid_to=ends_at(item.content, exchange.said_at, exchange.timezone),
     )

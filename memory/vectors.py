@@ -105,6 +105,7 @@ async def _store(
             engine_class.from_engine(engine),
             embedding_service=LangChainEmbeddings(embedder),
             table_name=table,
+            schema_name=database.schema,
             id_column="id",
             content_column="content",
             embedding_column="embedding",

@@ -20,8 +20,8 @@ def word_list(name: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-def synonyms() -> dict[str, str]:
+def word_groups(name: str) -> dict[str, str]:
     """The leading word of each group, by every other word of it."""
-    groups = _file()["synonyms"]
-    assert isinstance(groups, dict)
+    groups = _file()[name]
+    assert isinstance(groups, dict), name
     return {word: leading for leading, words in groups.items() for word in words.split()}

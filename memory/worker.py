@@ -27,6 +27,7 @@ from memory.database import Database
 from memory.embeddings import Embedder
 from memory.errors import StewardError
 from memory.extraction import Extractor, Summariser
+from memory.folded_turns import fold_turns
 from memory.maintenance import maintain
 from memory.queue import (
     FOLD_HISTORY,
@@ -198,6 +199,7 @@ class Worker:
         ids = {"job_id": job_id, "thread_id": own.exchange.thread_id, "turn_id": own.exchange.turn_id}
         with structlog.contextvars.bound_contextvars(**ids):
             threads = await self._remembering.run(own)
+            await fold_turns(self._database, threads)
         idle_at = datetime.now(UTC) + timedelta(seconds=self._settings.steward_idle_seconds)
         for thread_id in threads:
             await self._queue.enqueue_snapshot(own.exchange.user_id, thread_id, idle_at)

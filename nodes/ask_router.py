@@ -13,7 +13,7 @@ from nodes.answers import RouterAnswer
 from nodes.booking import Booking
 from nodes.classifier import LocalRoute
 from nodes.endpoint import ModelReply
-from nodes.prompting import load_prompt
+from nodes.prompting import fill
 from nodes.run import Run
 from nodes.state import AgentState, RoutedIntent
 from nodes.structured import StructuredFailure, ask_structured
@@ -108,5 +108,5 @@ def _prompt(state: AgentState, run: Run, text: str) -> list[AnyMessage]:
     intents = "\n".join(f"- {intent.name}: {intent.description}" for intent in run.business.intents)
     humans = [m.text for m in state["messages"] if isinstance(m, HumanMessage)]
     before = f"<previous_message>\n{humans[-2]}\n</previous_message>\n" if len(humans) > 1 else ""
-    system = load_prompt("router").format(business=run.business.name, intents=intents)
+    system = fill(run.prompt("router"), business=run.business.name, intents=intents)
     return [SystemMessage(system), HumanMessage(f"{before}<message>\n{text}\n</message>")]

@@ -16,7 +16,7 @@ from nodes.context_groups import since, turn_groups, with_block
 from nodes.context_plan import Parts, plan_context
 from nodes.execute_tools import settled_late
 from nodes.limits import decided_notice, limit_reached, notice
-from nodes.prompting import load_prompt
+from nodes.prompting import fill
 from nodes.run import Run
 from nodes.state import AgentState, ContextPlan, SentContext
 from nodes.texts import say
@@ -28,8 +28,10 @@ TIGHT_SHARE = 0.6
 async def assemble_context(state: AgentState, run: Run) -> AgentState:
     """Plan the next model call; a turn that has reached a limit gets no tools and a last word about it."""
     route = state["route"]
-    if route is None or route["ask"]:
+    if route is None:
         return {}
+    if route["ask"]:
+        return {"recalled": fitting(state["recalled"], route, run.business)}
     stopped = state.get("stopped_because") or limit_reached(state["turn"], run.settings, time.time())
     recalled = state["recalled"] if state.get("context") else fitting(state["recalled"], route, run.business)
     state = {**state, "recalled": recalled}
@@ -40,8 +42,7 @@ async def assemble_context(state: AgentState, run: Run) -> AgentState:
     elif decided := settled_late(state["messages"]):
         plan["notice"] = decided_notice(decided)
     session = state.get("session")
-    return {
-        "messages": _kept_block(state, plan),
+    update: AgentState = {
         "context": plan,
         "recalled": recalled,
         "sent": {
@@ -52,12 +53,15 @@ async def assemble_context(state: AgentState, run: Run) -> AgentState:
         },
         "stopped_because": stopped,
     }
+    if kept := _kept_block(state, plan):
+        update["messages"] = kept
+    return update
 
 
 def system_text(run: Run) -> str:
     """The system message: the engine's rules and the business's, the same for every turn."""
     business = run.business
-    return load_prompt("system").format(business=business.name, instructions=business.instructions.strip())
+    return fill(run.prompt("system"), business=business.name, instructions=business.instructions.strip())
 
 
 @dataclass(frozen=True)

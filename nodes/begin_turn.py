@@ -19,16 +19,12 @@ from nodes.foreign_text import foreign_text
 from nodes.messages import new_id
 from nodes.run import Run
 from nodes.scope import call_scope
-from nodes.state import AgentState, Turn, fresh_turn
+from nodes.state import AgentState, Turn, Versions, fresh_turn
 from nodes.texts import language_of, say
+from nodes.turn_input import EXPECTED, MAX_CHARACTERS, NOT_TEXT, STAFF, kept_text
 from tools.approval import ApprovalRequest
 from tools.calls import Envelope
 from tools.envelope import render
-
-MAX_CHARACTERS = 100_000
-"""Of one customer message; what is longer is refused, and the customer is told."""
-KEPT_CHARACTERS = 500
-"""Of a refused message, for whoever reads the conversation."""
 
 
 async def begin_turn(state: AgentState, run: Run) -> AgentState:
@@ -39,35 +35,34 @@ async def begin_turn(state: AgentState, run: Run) -> AgentState:
     """
     messages = state.get("messages", [])
     message = _latest(messages)
-    text, whole = _readable(message)
+    text, whole = kept_text(message.text)
     turn = _open(message, text, state.get("turn"), run)
     structlog.contextvars.bind_contextvars(turn_id=turn["id"])
     update: AgentState = {**fresh_turn(), "turn": turn}
     changes = _cleaned(messages, turn["message_id"])
-    if state.get("handoff"):
-        if run.context.role == "staff":
-            changes.append(AIMessage(text, id=turn["message_id"], name="staff"))
-        return {**update, "messages": changes, "answer": ""}
     waiting = state.get("approvals", [])
     changes.extend(await _mend(messages, waiting, turn, run))
-    await _remember_unclosed(state, turn, run)
     update["approvals"] = [request for request in waiting if request["by"] == "staff"]
     update["decisions"] = {}
+    if state.get("handoff"):
+        if run.context.role == "staff":
+            changes.append(AIMessage(text, id=turn["message_id"], name=STAFF))
+        return {**update, "messages": changes, "answer": ""}
+    await _remember_unclosed(state, turn, run)
     reply = _unservable(message, text, whole, turn["locale"])
     if reply is None and await allowance_used_up(run):
         reply = say("out_of_budget", turn["locale"])
     if reply:
         changes.append(AIMessage(reply, id=new_id("answer")))
         update["answer"] = reply
-    update["messages"] = changes
+    if changes:
+        update["messages"] = changes
     return update
 
 
 def _latest(messages: Sequence[AnyMessage]) -> HumanMessage:
     if not messages or not isinstance(messages[-1], HumanMessage):
-        raise InvalidInput(
-            'A turn begins with the customer\'s message; send {"messages": [("user", "…")]} as input.'
-        )
+        raise InvalidInput(EXPECTED)
     return messages[-1]
 
 
@@ -77,7 +72,7 @@ def _cleaned(messages: Sequence[AnyMessage], latest_id: str) -> list[AnyMessage]
     for message in reversed(messages):
         if not isinstance(message, HumanMessage):
             break
-        text, _ = _readable(message)
+        text, _ = kept_text(message.text)
         if text != message.text or message.id is None or not isinstance(message.content, str):
             id = message.id or latest_id
             changes.insert(0, HumanMessage(text, id=id, additional_kwargs=_kept(message)))
@@ -126,8 +121,14 @@ def _open(message: HumanMessage, text: str, last: Turn | None, run: Run) -> Turn
         "model_calls": 0,
         "tool_calls": 0,
         "tokens": 0,
-        "versions": run.services.served.with_models(run.services.models),
+        "versions": _versions(run),
     }
+
+
+def _versions(run: Run) -> Versions:
+    served = run.services.served.with_models(run.services.models)
+    overrides = run.context.versions()
+    return {**served, "overrides": overrides} if overrides else served
 
 
 def _unix() -> float:
@@ -136,15 +137,11 @@ def _unix() -> float:
 
 
 def _kept(message: HumanMessage) -> dict[str, object]:
-    return {"note": "non-text parts were left out"} if not isinstance(message.content, str) else {}
+    return {"note": NOT_TEXT} if _had_other_parts(message) else {}
 
 
-def _readable(message: HumanMessage) -> tuple[str, bool]:
-    """The message as it is kept, and whether that is all of it."""
-    text = clean_text(message.text)
-    if len(text) <= MAX_CHARACTERS:
-        return text, True
-    return f"{text[:KEPT_CHARACTERS]} […]", False
+def _had_other_parts(message: HumanMessage) -> bool:
+    return not isinstance(message.content, str) or message.additional_kwargs.get("note") == NOT_TEXT
 
 
 def _unservable(message: HumanMessage, text: str, whole: bool, locale: str) -> str | None:
@@ -152,7 +149,7 @@ def _unservable(message: HumanMessage, text: str, whole: bool, locale: str) -> s
         return say("too_long", locale, limit=MAX_CHARACTERS)
     if text.strip():
         return None
-    return say("empty_message" if isinstance(message.content, str) else "not_text", locale)
+    return say("not_text" if _had_other_parts(message) else "empty_message", locale)
 
 
 async def _mend(

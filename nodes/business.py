@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,8 +10,15 @@ from pathlib import Path
 from langchain_core.language_models import BaseChatModel
 
 from memory.errors import ConfigurationError
+from nodes.evaluation import Evaluation
 from nodes.settings import NodeSettings, Role
 from tools.spec import ToolSpec
+
+NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
+TAKEN = frozenset(
+    {"graph", "nodes", "tools", "memory", "extension", "langgraph", "checkpoint_index", "procrastinate"}
+)
+"""Names under which other migrations than a business's are recorded."""
 
 
 @dataclass(frozen=True)
@@ -53,13 +61,15 @@ class Intent:
 
 @dataclass(frozen=True)
 class Business:
-    """A business on the engine. The shop (`graph/shop/`) is one."""
+    """A business on the engine. The shop (`graph/shop/`) is one, the clinic (`examples/clinic/`) another."""
 
     name: str
+    """Lower-case letters, digits and underscores. Its records in the database are kept under it: never change it."""
     instructions: str
     """The part of the system message that never changes with the turn."""
     intents: Sequence[Intent]
-    tools: Callable[[NodeSettings], Sequence[ToolSpec]]
+    tools: Sequence[ToolSpec] | Callable[[NodeSettings], Sequence[ToolSpec]]
+    """Or a function of the settings that makes them."""
     fallback: str = "chat"
     """Intent taken when nothing else fits."""
     version: str = "1"
@@ -72,9 +82,16 @@ class Business:
     states: Mapping[str, StateWords] = field(default_factory=dict)
     """States that its tools' results carry (`in_transit`), so that a review can tell a wrong one."""
     offline: Callable[[Role, NodeSettings], BaseChatModel] | None = None
-    """Makes the demo model that plays a role when there is no endpoint."""
+    """Makes the demo model that plays a role when there is no endpoint; without one a model that knows no rules."""
+    evaluation: Evaluation | None = None
+    """Conversations that `steward eval` tries."""
 
     def __post_init__(self) -> None:
+        if not NAME.fullmatch(self.name) or self.name in TAKEN:
+            raise ConfigurationError(
+                f"A business cannot be called {self.name!r}: use up to 40 lower-case letters, digits and underscores, "
+                f"beginning with a letter, and none of {', '.join(sorted(TAKEN))}."
+            )
         names = [intent.name for intent in self.intents]
         if len(set(names)) != len(names):
             raise ConfigurationError(
@@ -84,6 +101,10 @@ class Business:
             raise ConfigurationError(
                 f"Business {self.name}: fallback intent {self.fallback!r} is not among {names}; declare it."
             )
+
+    def tools_for(self, settings: NodeSettings) -> Sequence[ToolSpec]:
+        """Its tools, as these settings make them."""
+        return self.tools(settings) if callable(self.tools) else self.tools
 
     def intent(self, name: str) -> Intent:
         """The intent of that name; KeyError where there is none."""

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from typing import Any
 
 from langchain_core.messages import HumanMessage, SystemMessage
@@ -15,7 +16,7 @@ from memory.errors import StewardError
 from nodes.answers import CompactorAnswer
 from nodes.booking import Booking
 from nodes.models import Models
-from nodes.prompting import load_prompt
+from nodes.prompting import fill, load_prompt
 from nodes.structured import ask_structured
 from tools.reduce import Compactor
 
@@ -23,18 +24,27 @@ MOST_CHARACTERS = 60_000
 """Of a result that a digest is asked for; beyond, the deterministic reduction is taken at once."""
 
 
-_calls: ContextVar[list[Booking] | None] = ContextVar("compactor_calls", default=None)
+@dataclass(frozen=True)
+class _Digesting:
+    """For whom digests are made: the engine that asks for them knows of no run."""
+
+    models: Models
+    prompt: str
+    calls: list[Booking] = field(default_factory=list)
+
+
+_digesting: ContextVar[_Digesting | None] = ContextVar("digesting", default=None)
 
 
 @contextmanager
-def booked_digests() -> Iterator[list[Booking]]:
-    """Gathers what the digests made inside cost; the engine that asks for them knows of no ledger."""
-    calls: list[Booking] = []
-    token = _calls.set(calls)
+def booked_digests(models: Models, prompt: str) -> Iterator[list[Booking]]:
+    """Digests made inside are those models', by that prompt; gathers what they cost."""
+    digesting = _Digesting(models, prompt)
+    token = _digesting.set(digesting)
     try:
-        yield calls
+        yield digesting.calls
     finally:
-        _calls.reset(token)
+        _digesting.reset(token)
 
 
 def make_compactor(models: Models, timeout: float) -> Compactor:
@@ -44,17 +54,17 @@ def make_compactor(models: Models, timeout: float) -> Compactor:
         text = json.dumps(data, ensure_ascii=False)
         if len(text) > MOST_CHARACTERS:
             return None
-        system = load_prompt("compactor").format(tool=tool, budget=budget)
+        digesting = _digesting.get() or _Digesting(models, load_prompt("compactor"))
+        system = fill(digesting.prompt, tool=tool, budget=budget)
         body = f"<request>\n{request}\n</request>\n<result>\n{text}\n</result>"
         prompt = [SystemMessage(system), HumanMessage(body)]
         try:
             answer, reply = await ask_structured(
-                models, "compactor", CompactorAnswer, prompt, deadline=time.time() + timeout
+                digesting.models, "compactor", CompactorAnswer, prompt, deadline=time.time() + timeout
             )
         except StewardError:
             return None
-        if (calls := _calls.get()) is not None:
-            calls.append(Booking("execute_tools", "compactor", reply, {"instructions": 1, "tools": 9}))
+        digesting.calls.append(Booking("execute_tools", "compactor", reply, {"instructions": 1, "tools": 9}))
         return answer.digest
 
     return compact

@@ -6,13 +6,14 @@ from datetime import datetime
 from typing import Literal
 from zoneinfo import ZoneInfo
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import Field, field_validator
+
+from memory.clean import is_storable
+from nodes.overrides import Overrides
 
 
-class AgentContext(BaseModel):
-    """Who is writing, and how they want to be answered."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
+class AgentContext(Overrides):
+    """Who is writing, how they want to be answered, and what this run is to do otherwise."""
 
     user_id: str = Field(
         default="anonymous", min_length=1, max_length=512, description="The customer. Any characters."
@@ -24,12 +25,17 @@ class AgentContext(BaseModel):
     now: datetime | None = Field(default=None, description="The clock, for tests. None: the real one.")
     role: Literal["customer", "staff"] = Field(default="customer", description="Who settles an approval.")
 
+    @field_validator("user_id")
+    @classmethod
+    def _can_be_stored(cls, user_id: str) -> str:
+        if not is_storable(user_id):
+            raise ValueError("it has a NUL or half of a character in it, which no database takes")
+        return user_id
+
     @field_validator("timezone")
     @classmethod
-    def _is_timezone(cls, value: str | None) -> str | None:
-        if value is not None:
-            try:
-                ZoneInfo(value)
-            except (KeyError, ValueError, OSError):
-                raise ValueError("it is no time zone; name one such as Asia/Shanghai") from None
-        return value
+    def _is_a_time_zone(cls, name: str | None) -> str | None:
+        try:
+            return name and ZoneInfo(name).key
+        except (KeyError, ValueError, OSError):
+            raise ValueError("it is no IANA time zone, such as Asia/Shanghai") from None

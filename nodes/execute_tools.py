@@ -37,7 +37,7 @@ async def execute_tools(state: AgentState, run: Run) -> AgentState:
             "approvals": [*_deferred(state, prepared), *waiting],
             "tool_calls": _pending(state, prepared),
         }
-    with booked_digests() as bookings:
+    with booked_digests(run.services.models, run.prompt("compactor")) as bookings:
         outcomes = await engine.run(prepared, scope, decisions, run.emit)
     for booking in bookings:
         run.services.usage.add(state["turn"], run.thread_id, booking)

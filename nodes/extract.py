@@ -15,7 +15,7 @@ from nodes.background import data
 from nodes.booking import Booking
 from nodes.business import Business
 from nodes.models import Models
-from nodes.prompting import load_prompt
+from nodes.prompting import fill, load_prompt
 from nodes.structured import ask_structured
 from nodes.usage import UsageLedger
 
@@ -28,7 +28,7 @@ def make_extractor(models: Models, business: Business, usage: UsageLedger) -> Ex
     domains = sorted(
         {domain for intent in business.intents for domain in intent.memory_domains} | {"general"}
     )
-    system = load_prompt("extractor").format(business=business.name, domains=", ".join(domains))
+    system = fill(load_prompt("extractor"), business=business.name, domains=", ".join(domains))
 
     async def extract(exchange: Exchange, known: Sequence[KnownMemory]) -> list[MemoryItem]:
         prompt = [SystemMessage(system), HumanMessage(_exchange_text(exchange, known))]
@@ -52,9 +52,13 @@ def _item(item: BaseModel, domains: Collection[str]) -> MemoryItem:
 def _exchange_text(exchange: Exchange, known: Sequence[KnownMemory]) -> str:
     local = exchange.said_at.astimezone(ZoneInfo(exchange.timezone))
     lines = "\n".join(f"- {memory.key}: {data(memory.content)}" for memory in known) or "(none)"
+    confirmed = "\n".join(f"- {data(fact)}" for fact in exchange.confirmed) or "(nothing)"
+    about = f"; about: {data(', '.join(exchange.about))}" if exchange.about else ""
     return (
-        f"Said at {local:%Y-%m-%d %H:%M %Z} ({local:%A}); kinds of request: {', '.join(exchange.intents) or 'none'}.\n"
+        f"Said at {local:%Y-%m-%d %H:%M %Z} ({local:%A}); "
+        f"kinds of request: {', '.join(exchange.intents) or 'none'}{about}.\n"
         f"<known_keys>\n{lines}\n</known_keys>\n"
+        f"<confirmed_by_tools>\n{confirmed}\n</confirmed_by_tools>\n"
         f"<customer_message>\n{exchange.customer}\n</customer_message>\n"
         f"<answer>\n{exchange.answer}\n</answer>"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -56,6 +57,12 @@ class Models:
         self._chats: dict[str, BaseChatModel] = {}
         self._quirks: dict[str, ModelQuirks] = {}
         self._client: DefaultAsyncHttpxClient | None = None
+
+    def under(self, settings: NodeSettings) -> Models:
+        """The same connections, and what was learned about each model, under settings of one run."""
+        view = copy.copy(self)
+        view.settings = settings
+        return view
 
     async def warm(self) -> None:
         """Load and build everything outside the event loop, so that the first turn does not pay for it."""

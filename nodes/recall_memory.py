@@ -6,14 +6,14 @@ import structlog
 
 from memory.ageing import HalfLives
 from memory.errors import StewardError
-from memory.recall import Recalled, RecallRequest, recall_for_turn
+from memory.recall import IN_DOMAIN_FLOOR, Recalled, RecallRequest, recall_for_turn
 from nodes.run import Run
 from nodes.state import AgentState, RecalledMemory
 
 log = structlog.get_logger(__name__)
 
 CANDIDATES = 12
-"""More than is injected: the intent, which decides the domains, is found beside this."""
+"""More than is injected: the intent, which decides the domains and with them the floor, is found beside this."""
 
 
 async def recall_memory(state: AgentState, run: Run) -> AgentState:
@@ -25,6 +25,7 @@ async def recall_memory(state: AgentState, run: Run) -> AgentState:
         text=turn["request"],
         now=run.now(),
         k=CANDIDATES,
+        floor=IN_DOMAIN_FLOOR,
         half_lives=HalfLives.of(run.settings),
     )
     try:
@@ -50,6 +51,7 @@ def _view(memory: Recalled) -> RecalledMemory:
         "key": memory.key,
         "content": memory.content,
         "score": round(memory.score, 4),
+        "fit": round(memory.fit, 4),
         "domains": list(memory.domains),
         "grounds": memory.grounds,
     }

@@ -10,7 +10,7 @@ from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
 
 from memory.tokens import count, cut
 from nodes.checks import Fault, Sources
-from nodes.prompting import load_prompt
+from nodes.prompting import fill, load_prompt
 from nodes.review_sources import listed_intents, tool_results
 from nodes.run import Run
 from nodes.settings import Role
@@ -36,7 +36,7 @@ def reviewer_prompt(
     """For one round; `objection` says why the last revision was not taken."""
     checklist = [point for intent in listed_intents(state, run) for point in intent.checklist]
     points = "\n".join(f"- {point}" for point in dict.fromkeys(checklist)) or "- None."
-    system = load_prompt("reviewer").format(business=run.business.name, checklist=points)
+    system = fill(run.prompt("reviewer"), business=run.business.name, checklist=points)
     closing = [_block("findings", "\n".join(f"- {fault.text}" for fault in faults) or "None.")]
     if objection:
         closing.append(_block("objection", f"Your last revision was not taken. {objection}"))
@@ -45,7 +45,7 @@ def reviewer_prompt(
 
 def correction_prompt(state: AgentState, run: Run, sources: Sources, faults: Sequence[Fault]) -> ReviewPrompt:
     """For the one call that corrects a draft where no reviewer could."""
-    system = load_prompt("correction").format(business=run.business.name)
+    system = fill(load_prompt("correction"), business=run.business.name)
     closing = [_block("findings", "\n".join(f"- {fault.text}" for fault in faults))]
     return _prompt("chat", system, closing, state, run, sources)
 

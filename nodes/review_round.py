@@ -1,11 +1,11 @@
-"""One round of a review: one reviewer call, or where it fails and the draft must not go out, one correction."""
+"""One round of a review: one reviewer call, and one correction where it leaves a draft that must not go out."""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nodes.answers import ReviewerAnswer
 from nodes.booking import Booking
@@ -46,8 +46,12 @@ async def play_round(state: AgentState, run: Run, draft: str, ends_at: float) ->
     answer, booking = await ask_reviewer(run, prompt, now + share * (ends_at - now))
     bookings = [booking] if booking else []
     if answer is None:
-        return await _without_reviewer(case, ends_at, bookings)
-    return await _with_verdict(case, answer, bookings)
+        return await _corrected(case, ReviewRound(draft, "failed", case.findings, bookings=bookings), ends_at)
+    judged = await _judged(case, answer, bookings)
+    is_last = (review["rounds"] if review else 0) + 1 >= run.settings.steward_review_rounds
+    if judged.verdict == "refused" and is_last:
+        return await _corrected(case, judged, ends_at)
+    return judged
 
 
 @dataclass(frozen=True)
@@ -69,7 +73,7 @@ class _Case:
         return language_of(self.draft) == wanted != language_of(text)
 
 
-async def _with_verdict(case: _Case, answer: ReviewerAnswer, bookings: Sequence[Booking]) -> ReviewRound:
+async def _judged(case: _Case, answer: ReviewerAnswer, bookings: Sequence[Booking]) -> ReviewRound:
     revision = answer.answer or ""
     if answer.verdict == "ORIGINAL_ANSWER" or revision == case.draft.strip():
         return ReviewRound(case.draft, "ORIGINAL_ANSWER", case.findings, answer.problems, bookings=bookings)
@@ -82,8 +86,8 @@ async def _with_verdict(case: _Case, answer: ReviewerAnswer, bookings: Sequence[
     return ReviewRound(revision, "REVISED", case.findings, answer.problems, bookings=bookings)
 
 
-async def _without_reviewer(case: _Case, ends_at: float, bookings: list[Booking]) -> ReviewRound:
-    kept = ReviewRound(case.draft, "failed", case.findings, bookings=bookings)
+async def _corrected(case: _Case, kept: ReviewRound, ends_at: float) -> ReviewRound:
+    """No reviewer will mend the draft any more: where it has a hard fault the chat model corrects it, if it can."""
     faults = hard_faults(case.checked.faults)
     if not faults:
         return kept
@@ -91,13 +95,13 @@ async def _without_reviewer(case: _Case, ends_at: float, bookings: list[Booking]
     prompt = correction_prompt(case.state, case.run, case.sources, faults)
     text, booking = await ask_correction(case.run, prompt, ends_at)
     if booking:
-        bookings.append(booking)
+        kept = replace(kept, bookings=[*kept.bookings, booking])
     if text is None or case.changes_language(text):
         return kept
     corrected = await asyncio.to_thread(case.checker.check, text)
     if not corrects(case.checked, corrected, case.sources.vocabulary):
         return kept
-    return ReviewRound(text, "corrected", case.findings, bookings=bookings)
+    return replace(kept, text=text, verdict="corrected")
 
 
 def tell(state: AgentState, run: Run, phase: str) -> None:

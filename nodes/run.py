@@ -11,12 +11,15 @@ from langchain_core.runnables import RunnableConfig
 
 from nodes.business import Business
 from nodes.context import AgentContext
+from nodes.overrides import PromptName
+from nodes.prompting import load_prompt
 from nodes.settings import NodeSettings
 from nodes.state import AgentState
 
 if TYPE_CHECKING:
     from memory.database import Database
     from memory.embeddings import Embedder
+    from memory.leases import ThreadLeases
     from memory.queue import MemoryQueue
     from nodes.classifier import LocalRouter
     from nodes.models import Models
@@ -37,6 +40,7 @@ class Services:
     engine: ToolEngine
     queue: MemoryQueue
     usage: UsageLedger
+    leases: ThreadLeases
     classifier: LocalRouter | None
     """None where the local router is switched off."""
     served: Served
@@ -61,6 +65,11 @@ class Run:
     @property
     def business(self) -> Business:
         return self.services.business
+
+    def prompt(self, name: PromptName) -> str:
+        """The role's prompt, as the run has edited it or as the file has it; its places are still to be filled."""
+        edited = self.context.prompt(name)
+        return load_prompt(name) if edited is None else edited
 
     def now(self) -> datetime:
         """The time, in UTC; the context's clock where it has one."""

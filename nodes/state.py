@@ -65,6 +65,8 @@ class Versions(TypedDict):
     """Digest of all texts that models are given: prompts, instructions, checklists, tools."""
     models: dict[str, str]
     """Model by role; the one that answered in the end stands in the token ledger."""
+    overrides: NotRequired[dict[str, str]]
+    """What the run had set otherwise, texts by their digest; absent where nothing was."""
 
 
 class Turn(TypedDict):
@@ -102,6 +104,8 @@ class RecalledMemory(TypedDict):
     key: str
     content: str
     score: float
+    fit: NotRequired[float]
+    """How well it fits what was said; a turn that was begun by an older version does not know."""
     domains: list[str]
     grounds: NotRequired[str]
     """The words in it that may ground an argument: the customer's own, or the business's."""
@@ -160,8 +164,8 @@ class ContextPlan(TypedDict):
 
 
 ReviewVerdict = Literal["ORIGINAL_ANSWER", "REVISED", "refused", "failed", "corrected"]
-"""The reviewer's own, or what became of its call: its revision was `refused`, it `failed` and the draft stands, it
-failed and the chat model `corrected` the draft."""
+"""The reviewer's own, or what became of its call: its revision was `refused`, it `failed` and the draft stands, or
+after either the chat model `corrected` the draft."""
 
 
 class Review(TypedDict):
@@ -203,7 +207,13 @@ class Usage(TypedDict):
     by_role: dict[str, int]
 
 
-Messages = Annotated[list[AnyMessage], DeltaChannel(_messages_delta_reducer, snapshot_frequency=200)]
+SNAPSHOT_UPDATES = 100_000
+"""Updates after which the whole conversation is stored once more. So many that it hardly happens: to put the
+differences together takes no longer than to read the whole, and copies would grow with the square of its length."""
+
+Messages = Annotated[
+    list[AnyMessage], DeltaChannel(_messages_delta_reducer, snapshot_frequency=SNAPSHOT_UPDATES)
+]
 
 
 class TurnInput(TypedDict):

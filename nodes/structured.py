@@ -19,7 +19,7 @@ from nodes.endpoint import ModelReply, ask
 from nodes.endpoint_errors import ModelError
 from nodes.json_schema import all_required, is_closed, plain_schema
 from nodes.models import Models
-from nodes.prompting import load_prompt
+from nodes.prompting import fill, load_prompt
 from nodes.settings import NodeSettings, Role
 from tools.json_text import Unreadable
 from tools.repair import read_arguments
@@ -94,7 +94,7 @@ def _instructed(
     """In JSON mode nothing but the prompt tells the model the form."""
     if settings.steward_structured_output != "json_mode":
         return list(messages)
-    form = load_prompt("json_answer").format(schema=json.dumps(plain_schema(schema), ensure_ascii=False))
+    form = fill(load_prompt("json_answer"), schema=json.dumps(plain_schema(schema), ensure_ascii=False))
     first, *rest = messages
     if isinstance(first, SystemMessage):
         return [SystemMessage(f"{first.text}\n\n{form}"), *rest]
@@ -104,7 +104,7 @@ def _instructed(
 def _sent_back(message: AIMessage, fault: str) -> list[BaseMessage]:
     """The unusable answer and what is wrong with it, as plain text: a call would ask for a result."""
     said = message.text or next(_call_texts(message), "")
-    return [AIMessage(said), HumanMessage(load_prompt("json_fault").format(fault=fault))]
+    return [AIMessage(said), HumanMessage(fill(load_prompt("json_fault"), fault=fault))]
 
 
 def _read(schema: type[T], message: AIMessage) -> tuple[T | None, str]:

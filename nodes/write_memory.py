@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from langchain_core.messages import HumanMessage
+from langchain_core.messages import AnyMessage, HumanMessage
 
 from memory.borrowed import without_copies
 from memory.extraction import Exchange
@@ -11,12 +11,13 @@ from nodes.folding import fold_due
 from nodes.foreign_text import foreign_text
 from nodes.run import Run
 from nodes.state import AgentState
+from nodes.turn_facts import confirmed_by_tools, objects_of
 from nodes.turn_telemetry import turn_ended
 
 
 async def write_memory(state: AgentState, run: Run) -> AgentState:
     """Queue the finished exchange, flush the ledger rows of the turn, remember what the turn was about."""
-    if _was_served(state):
+    if _was_heard(state):
         if run.settings.steward_long_term_memory == "on":
             await run.services.queue.enqueue_turn(_exchange(state, run))
         await _fold(state, run)
@@ -39,16 +40,16 @@ async def _fold(state: AgentState, run: Run) -> None:
         )
 
 
-def _was_served(state: AgentState) -> bool:
-    """A question back to the customer, an apology or a refused message is no exchange."""
-    route = state.get("route")
-    return route is not None and not route["ask"] and state.get("stopped_because") != "model_unavailable"
+def _was_heard(state: AgentState) -> bool:
+    """What the customer said counts whatever became of the answer; only a message that was refused was not heard."""
+    return state.get("route") is not None or bool(state.get("fault"))
 
 
 def _exchange(state: AgentState, run: Run) -> Exchange:
     turn = state["turn"]
     route = state.get("route")
     customer, foreign = _customer_words(state), foreign_text(state["messages"])
+    own_messages, registry = _of_this_turn(state), run.services.engine.registry
     return Exchange(
         user_id=turn["user_id"],
         thread_id=run.thread_id,
@@ -62,8 +63,18 @@ def _exchange(state: AgentState, run: Run) -> Exchange:
         timezone=turn["timezone"],
         locale=turn["locale"],
         intents=tuple(i["name"] for i in route["intents"]) if route else (),
+        about=objects_of(own_messages, registry),
+        confirmed=confirmed_by_tools(own_messages, registry),
         foreign=foreign,
     )
+
+
+def _of_this_turn(state: AgentState) -> list[AnyMessage]:
+    """The customer's message and what followed it."""
+    messages = state["messages"]
+    ids = [message.id for message in messages]
+    message_id = state["turn"]["message_id"]
+    return list(messages[ids.index(message_id) :]) if message_id in ids else []
 
 
 def _customer_words(state: AgentState) -> str:

@@ -99,7 +99,7 @@ class Preparer:
         return await self._with_approval(PreparedCall(call, spec, args, checked.notes), scope)
 
     async def _ungrounded(self, spec: ToolSpec, args: Arguments, scope: CallScope) -> str | None:
-        """Which arguments stem from nowhere, in words; the thread's results are read only where others do not do."""
+        """Which arguments stem from nowhere, in words; results of the thread are read where those do not suffice."""
         grounds = scope.grounds
         if not missing_grounds(args, spec, grounds) and not strange_contacts(args, spec, grounds):
             return None

@@ -94,7 +94,7 @@ def chain_shop(keep_whole: Callable[[str, Any], None]) -> Business:
     """The shop with these tools; `keep_whole` gets every whole result by call id."""
 
     def tools(settings: NodeSettings) -> Sequence[ToolSpec]:
-        specs = [*SHOP.tools(settings), order_list, ticket_list, payment_list, order_note]
+        specs = [*SHOP.tools_for(settings), order_list, ticket_list, payment_list, order_note]
         return [_watched(spec, keep_whole) for spec in specs]
 
     intent = Intent("chat", "Everything.", label={"en": "looking after many orders"}, tools=OFFERED)

@@ -9,6 +9,13 @@ from typing import Literal
 
 KINDS = ("tools", "approval", "review", "memory")
 TakenUp = Literal["message", "resume"]
+# A message is accepted once a checkpoint holds it: then the sender may count on it. Writes can be stored before the
+# checkpoint that they belong to; without it they are nothing.
+ACCEPTED = """
+SELECT EXISTS (SELECT FROM checkpoint_writes JOIN checkpoints USING (thread_id, checkpoint_ns, checkpoint_id)
+                WHERE thread_id = %(thread)s AND position(%(id)s in blob) > 0)
+    OR EXISTS (SELECT FROM checkpoint_blobs WHERE thread_id = %(thread)s AND position(%(id)s in blob) > 0) AS accepted
+"""
 AT_EFFECT = 0.5
 """Share of kills that are aimed at a running side effect; the others fall anywhere in the turn."""
 AGAIN = 0.3

@@ -14,8 +14,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import NoReturn, Self
 
-from bench.kill.script import script
-from tests.support.model_server import ModelServer
+from tests.support.model_server import ModelServer, Script
 
 LONGEST = 60.0
 """Seconds after which a child hangs."""
@@ -62,6 +61,12 @@ class Child:
             self._marks += piece
         return True
 
+    def told(self, mark: bytes) -> int:
+        """How often it has told `mark` so far; does not wait."""
+        while select.select([self._pipe], [], [], 0)[0] and (piece := os.read(self._pipe, 64)):
+            self._marks += piece
+        return self._marks.count(mark)
+
     def line(self) -> str:
         """What it says first, up to the end of the line."""
         text = b""
@@ -69,10 +74,14 @@ class Child:
             text += os.read(self._pipe, 1)
         return text.decode().strip()
 
+    def signal(self, kind: signal.Signals) -> None:
+        """Send it a signal; it has to be waited for by `end` all the same."""
+        os.kill(self.pid, kind)
+
     def end(self, kind: signal.Signals | None = None) -> int:
         """Wait for its end, hastened by a signal; the exit code, negative for a signal."""
         if kind is not None:
-            os.kill(self.pid, kind)
+            self.signal(kind)
         _, status = os.waitpid(self.pid, 0)
         os.close(self._pipe)
         return os.waitstatus_to_exitcode(status)
@@ -80,6 +89,9 @@ class Child:
 
 class ModelProcess:
     """The scripted model endpoint, out of the reach of the kills."""
+
+    def __init__(self, script: Script) -> None:
+        self._script = script
 
     def __enter__(self) -> Self:
         reading, self._lifeline = os.pipe()
@@ -95,7 +107,7 @@ class ModelProcess:
         self._child.end(signal.SIGKILL)
 
     def settings(self) -> dict[str, str]:
-        server = ModelServer(script)
+        server = ModelServer(self._script)
         names = {**server.settings(), "openai_base_url": self.url}
         server._socket.close()
         return names
@@ -109,6 +121,6 @@ class ModelProcess:
     def _serve(self, pipe: int, lifeline: int) -> None:
         """Until the parent has gone, however it ended."""
         os.close(self._lifeline)
-        with ModelServer(script) as server:
+        with ModelServer(self._script) as server:
             os.write(pipe, f"{server.url}\n".encode())
             os.read(lifeline, 1)

@@ -16,9 +16,10 @@ import psycopg
 
 from bench.kill.business import BUSINESS
 from bench.kill.busy import at_once
-from bench.kill.case import Case, Kill, make_case
+from bench.kill.case import ACCEPTED, Case, Kill, make_case
 from bench.kill.invariants import left_jobs, violations
 from bench.kill.processes import Child, ModelProcess, fork
+from bench.kill.script import script
 from bench.kill.serve import Phase, serve
 from graph.open import open_agent
 from graph.settings import Settings
@@ -28,11 +29,6 @@ from memory.embeddings import make_embedder
 MEASURED = 10_000_000
 """Number of the first case that is only measured."""
 MEASUREMENTS = 2
-# A message is accepted once a checkpoint holds it: then the sender may count on it.
-ACCEPTED = """
-SELECT EXISTS (SELECT FROM checkpoint_writes WHERE thread_id = %(thread)s AND position(%(id)s in blob) > 0)
-    OR EXISTS (SELECT FROM checkpoint_blobs WHERE thread_id = %(thread)s AND position(%(id)s in blob) > 0)
-"""
 
 
 @dataclass
@@ -61,7 +57,7 @@ class KillRun:
         self._cases: list[Case] = []
 
     def __enter__(self) -> Self:
-        self._model = ModelProcess().__enter__()
+        self._model = ModelProcess(script).__enter__()
         self._postgres = None if self._given_url else EmbeddedPostgres(self._home)
         self._url = self._given_url or (self._postgres.start() if self._postgres else "")
         self._settings = Settings(

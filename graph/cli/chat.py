@@ -31,17 +31,34 @@ def chat(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the outcome as JSON, as the last line.")
     ] = False,
+    message_id: Annotated[
+        str | None,
+        typer.Option(help="Name of the message: sent again under it, it gets its earlier answer."),
+    ] = None,
 ) -> None:
     """Talk to the agent: one turn, or a conversation."""
+    if message_id is not None and (message is None or thread is None):
+        raise BadUsage("--message-id goes with a message and --thread.")
     if message is None:
         from graph.cli.talk import talk
 
         talk(user, thread or str(uuid4()), as_json=as_json)
-    run(lambda settings: _one_turn(settings, message, user, thread, stream=stream, as_json=as_json))
+    run(
+        lambda settings: _one_turn(
+            settings, message, message_id, user, thread, stream=stream, as_json=as_json
+        )
+    )
 
 
 async def _one_turn(
-    settings: Settings, message: str, user: str, thread: str | None, *, stream: bool, as_json: bool
+    settings: Settings,
+    message: str,
+    message_id: str | None,
+    user: str,
+    thread: str | None,
+    *,
+    stream: bool,
+    as_json: bool,
 ) -> int:
     from graph.conversation import send
     from graph.open import open_agent
@@ -53,7 +70,7 @@ async def _one_turn(
         note(f"thread {thread_id}")
     async with open_agent(settings) as agent:
         printer = Printer() if stream else None
-        snapshot = await send(agent, message, thread_id, context, printer)
+        snapshot = await send(agent, message, thread_id, context, printer, message_id=message_id)
         show_outcome(thread_id, snapshot, printer, as_json=as_json)
         await finish_jobs(agent, settings, snapshot)
     return OK
@@ -68,7 +85,7 @@ def context_of(user: str) -> AgentContext:
     try:
         return AgentContext(user_id=user)
     except ValidationError:
-        raise BadUsage("--user takes 1 to 512 characters.") from None
+        raise BadUsage("--user takes 1 to 512 characters, and no NUL.") from None
 
 
 async def finish_jobs(agent: Agent, settings: Settings, snapshot: StateSnapshot) -> None:

@@ -41,12 +41,12 @@ async def _costs(
 ) -> int:
     from rich.console import Console
 
+    from graph.chosen_business import chosen_business
     from graph.costs import as_object
     from graph.holder import open_services
-    from graph.shop.business import SHOP
     from nodes.usage_report import report
 
-    async with open_services(settings, SHOP) as services:
+    async with open_services(settings, chosen_business(settings)) as services:
         rows = await report(
             services.database, thread=thread, user=user, days=days, timezone=settings.steward_timezone
         )

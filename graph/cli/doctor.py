@@ -28,13 +28,13 @@ async def _doctor(settings: Settings, *, retry: bool) -> int:
     from rich.console import Console
     from rich.markup import escape
 
+    from graph.chosen_business import chosen_business
     from graph.doctor import examine
-    from graph.shop.business import SHOP
 
     if retry:
         await _retry(settings)
     console = Console(highlight=False, soft_wrap=True)
-    findings = await examine(settings, SHOP)
+    findings = await examine(settings, chosen_business(settings))
     width = max(len(finding.name) for finding in findings)
     for finding in findings:
         mark = WRONG if not finding.ok else WARNING if finding.cure else WELL
@@ -45,8 +45,9 @@ async def _doctor(settings: Settings, *, retry: bool) -> int:
 
 
 async def _retry(settings: Settings) -> None:
+    from graph.chosen_business import chosen_business
     from memory.database import open_database
     from memory.queue import retry_failed_jobs
 
-    async with open_database(settings) as database:
+    async with open_database(settings, chosen_business(settings).name) as database:
         note(f"{await retry_failed_jobs(database)} memory jobs are tried again")

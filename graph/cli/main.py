@@ -8,7 +8,7 @@ import sys
 
 import typer
 
-from graph.cli import chat, costs, doctor, memories, picture, resume, serve, worker
+from graph.cli import chat, costs, doctor, evaluate, memories, new, picture, resume, serve, worker
 from graph.cli.running import INTERRUPTED, report_error
 
 app = typer.Typer(
@@ -24,6 +24,8 @@ app.command("worker")(worker.worker)
 app.add_typer(memories.app, name="memory")
 app.command("costs")(costs.costs)
 app.command("graph")(picture.graph)
+app.command("eval")(evaluate.evaluate)
+app.command("new")(new.new)
 app.command("doctor")(doctor.doctor)
 app.command(
     "serve",

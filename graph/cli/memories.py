@@ -57,11 +57,11 @@ async def _list(settings: Settings, user: str) -> int:
     from rich.console import Console
     from rich.table import Table
 
+    from graph.chosen_business import chosen_business
     from graph.holder import open_services
-    from graph.shop.business import SHOP
     from memory.store import list_memories
 
-    async with open_services(settings, SHOP) as services:
+    async with open_services(settings, chosen_business(settings)) as services:
         memories = await list_memories(services.database, user)
     table = Table("key", "content", "type", "confidence", "confirmed", box=None, pad_edge=False)
     for memory in memories:
@@ -72,32 +72,32 @@ async def _list(settings: Settings, user: str) -> int:
 
 
 async def _export(settings: Settings, user: str) -> int:
+    from graph.chosen_business import chosen_business
     from graph.holder import open_services
     from graph.personal_data import export
-    from graph.shop.business import SHOP
 
-    async with open_services(settings, SHOP) as services:
+    async with open_services(settings, chosen_business(settings)) as services:
         print(json.dumps(await export(services.database, user), ensure_ascii=False, indent=2))
     return OK
 
 
 async def _set(settings: Settings, user: str, key: str, content: str) -> int:
+    from graph.chosen_business import chosen_business
     from graph.holder import open_services
-    from graph.shop.business import SHOP
     from memory.store import set_memory
 
-    async with open_services(settings, SHOP) as services:
+    async with open_services(settings, chosen_business(settings)) as services:
         await set_memory(services.database, services.embedder, user, key, content)
     note("remembered")
     return OK
 
 
 async def _forget(settings: Settings, user: str) -> int:
+    from graph.chosen_business import chosen_business
     from graph.holder import open_services
     from graph.personal_data import erase
-    from graph.shop.business import SHOP
 
-    async with open_services(settings, SHOP) as services:
+    async with open_services(settings, chosen_business(settings)) as services:
         rows = await erase(services.database, user)
     note(f"erased ({rows} rows)")
     return OK

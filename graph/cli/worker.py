@@ -24,26 +24,27 @@ def worker(
 
 
 async def _reembed(settings: Settings) -> int:
+    from graph.chosen_business import chosen_business
     from graph.holder import migration_folders
-    from graph.shop.business import SHOP
     from memory.database import open_database
     from memory.embeddings import make_embedder
     from memory.migrate import migrate
     from memory.reembed import reembed
 
-    async with open_database(settings) as database:
-        await migrate(database, migration_folders(SHOP))
+    business = chosen_business(settings)
+    async with open_database(settings, business.name, claim=True) as database:
+        await migrate(database, migration_folders(business))
         texts = await reembed(database, make_embedder(settings))
     note(f"{texts} texts embedded by {settings.steward_embeddings}")
     return OK
 
 
 async def _work(settings: Settings, *, once: bool) -> int:
+    from graph.chosen_business import chosen_business
     from graph.holder import open_services
-    from graph.shop.business import SHOP
     from graph.worker import make_worker
 
-    async with open_services(settings, SHOP) as services:
+    async with open_services(settings, chosen_business(settings)) as services:
         worker = make_worker(services)
         if once:
             await worker.drain()

@@ -29,6 +29,7 @@ from graph.demo.view import describe, request_lines
 from graph.logs import configure_logs
 from graph.open import Agent, open_agent
 from graph.settings import Settings
+from graph.shop import SHOP
 from memory.store import list_memories
 from nodes.context import AgentContext
 from nodes.usage_report import report
@@ -160,7 +161,7 @@ async def play(home: Path, console: Console) -> None:
     )
     configure_logs(settings)
     console.print("[dim]Starting Postgres, migrating, seeding the shop …[/]")
-    async with open_agent(settings) as agent:
+    async with open_agent(settings, SHOP) as agent:
         await Demo(agent, console).play()
     console.print(escape(REAL_MODEL))
 

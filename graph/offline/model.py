@@ -111,8 +111,8 @@ class OfflineModel(BaseChatModel):
     def _chat(
         self, messages: Sequence[BaseMessage], tools: Sequence[dict[str, Any]]
     ) -> tuple[str, list[ToolCall]]:
-        names = [tool["function"]["name"] for tool in tools]
-        reply = self.script.reply(read_messages(messages, names))
+        schemas = {tool["function"]["name"]: tool["function"].get("parameters", {}) for tool in tools}
+        reply = self.script.reply(read_messages(messages, schemas))
         place = len(messages)
         return reply.text, [_call(call.name, call.args, place, i) for i, call in enumerate(reply.calls)]
 

@@ -60,6 +60,8 @@ class ChatView:
     """Results of this turn."""
     tools: frozenset[str] = field(default_factory=frozenset)
     """Names of the tools that may be called now."""
+    schemas: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """JSON Schema of their arguments, by name, in the order in which they are offered."""
     stopped: bool = False
     """The turn has reached a limit; this is the last word."""
 
@@ -80,8 +82,8 @@ class ChatView:
         return None
 
 
-def read_messages(messages: Sequence[BaseMessage], tools: Sequence[str]) -> ChatView:
-    """The view of a chat role's messages; `tools` are the names bound to the call."""
+def read_messages(messages: Sequence[BaseMessage], schemas: Mapping[str, Mapping[str, Any]]) -> ChatView:
+    """The view of a chat role's messages; `schemas` are the arguments of the tools bound to the call, by name."""
     last = _latest_customer_message(messages)
     words, background = _customer_words(messages[last].text) if last is not None else ("", "")
     before = messages[:last] if last is not None else []
@@ -103,7 +105,8 @@ def read_messages(messages: Sequence[BaseMessage], tools: Sequence[str]) -> Chat
         history=history,
         past=_results(before),
         results=_results(after),
-        tools=frozenset(tools),
+        tools=frozenset(schemas),
+        schemas=schemas,
         stopped=any(isinstance(message, HumanMessage) for message in after),
     )
 

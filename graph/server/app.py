@@ -8,26 +8,27 @@ from contextlib import asynccontextmanager
 
 from starlette.applications import Starlette
 
-from graph.agent import holder
+from graph.agent import GRAPH_ID, holder
 from graph.logs import mask_logs_of_server
+from graph.server.console import page
+from graph.server.console import routes as console
 from graph.server.known_threads import list_known_threads
-from graph.server.routes import ROUTES
+from graph.server.routes import conversations, health, memories, spending
 from graph.server.routes.answers import EXCEPTION_HANDLERS
 from graph.telemetry import export_telemetry
 from graph.worker import beside, make_worker
 from memory.checkpoints import CheckpointSaver, make_checkpointer
-
-GRAPH_ID = "steward"
-"""What langgraph.json calls the graph."""
 
 
 @asynccontextmanager
 async def checkpointer() -> AsyncIterator[CheckpointSaver]:
     """Named by `checkpointer` in langgraph.json: threads of the server are those of all other ways of use."""
     services = await holder.services()
+    saver = make_checkpointer(services.database, services.settings)
     try:
-        yield make_checkpointer(services.database, services.settings)
+        yield saver
     finally:
+        await saver.flush()
         await holder.close()
 
 
@@ -42,6 +43,15 @@ async def lifespan(_: Starlette) -> AsyncIterator[None]:
     async with beside(make_worker(services), services.settings):
         yield
 
+
+ROUTES = [
+    *health.ROUTES,
+    *memories.ROUTES,
+    *spending.ROUTES,
+    *conversations.ROUTES,
+    *page.ROUTES,
+    *console.ROUTES,
+]
 
 app = Starlette(routes=ROUTES, lifespan=lifespan, exception_handlers=EXCEPTION_HANDLERS)
 """Named by `http.app` in langgraph.json."""

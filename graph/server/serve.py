@@ -10,15 +10,15 @@ import asyncio
 import json
 import os
 import socket
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
+from graph.chosen_business import chosen_business
 from graph.holder import migration_folders
+from graph.server.config import CONFIG
 from graph.settings import Settings
-from graph.shop.business import SHOP
 from memory.database import open_database
 from memory.embedded import EmbeddedPostgres
 from memory.errors import ConfigurationError
@@ -37,28 +37,6 @@ DEFAULTS = (
     ("--no-browser", None),
     ("--no-reload", None),
 )
-
-
-CONFIG: Mapping[str, Any] = {
-    "dependencies": ["."],
-    "graphs": {"steward": "graph.agent:graph"},
-    "checkpointer": {"path": "graph.server.app.checkpointer"},
-    "http": {
-        "app": "graph.server.app:app",
-        # Pages of this machine and Studio; what else runs in a browser has no business here.
-        "cors": {
-            # Named, since the server would add every other origin where none is.
-            "allow_origins": ["https://smith.langchain.com"],
-            "allow_origin_regex": "https://([a-z]+\\.)?smith\\.langchain\\.com|https?://(localhost|127\\.0\\.0\\.1|\\[::1\\])(:[0-9]+)?",
-            "allow_methods": ["*"],
-            "allow_headers": ["*"],
-            "expose_headers": ["x-pagination-total", "x-pagination-next", "content-location"],
-        },
-    },
-    # Studio's own scheme would let anybody in who sends its header.
-    "auth": {"path": "graph.server.auth:auth", "disable_studio_auth": True},
-}
-"""What langgraph.json in the checkout says, for where there is no checkout."""
 
 
 def run_server(settings: Settings, options: Sequence[str], announce: Callable[[str], None]) -> None:
@@ -109,8 +87,9 @@ def _check_port(host: str, port: int) -> None:
 
 
 async def _check(settings: Settings) -> None:
-    async with open_database(settings) as database:
-        await migrate(database, migration_folders(SHOP))
+    business = await asyncio.to_thread(chosen_business, settings)
+    async with open_database(settings, business.name, claim=True) as database:
+        await migrate(database, migration_folders(business))
 
 
 def missing_defaults(options: Sequence[str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from graph.shop.evaluation import EVALUATION
 from graph.shop.intents import INTENTS
 from graph.shop.offline import offline_model
 from graph.shop.review_words import STATES
@@ -21,4 +22,5 @@ SHOP = Business(
     documents=FOLDER / "documents",
     states=STATES,
     offline=offline_model,
+    evaluation=EVALUATION,
 )

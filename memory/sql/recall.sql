@@ -1,77 +1,120 @@
 -- What matters to one user now, in one round trip: memories, this session's facts and summary, earlier sessions.
 --
--- Exact within the user. Both legs are absolute, so that a floor means the same for every user: `similarity` is the
--- cosine, `coverage` the share of what was asked (weighted by how rare each term is among this user's memories) that
--- the memory holds, normalised by its length as BM25 does. `relevance` ranks. `fit` is compared with the floor: it
--- trusts meaning more, and a single rare word that happens to agree less (`doubt` is added to what was asked).
--- A memory told right before or after one that fits is lifted a little.
-WITH mine AS MATERIALIZED (
-    SELECT id, keywords, source_thread_id, nullif(source_position, 0) AS source_position,
-           memory_type, importance, last_confirmed_at,
-           CASE WHEN embedding_model = %(model)s THEN 1 - (embedding <=> %(vector)s::vector) END AS similarity
-      FROM user_memory
+-- Exact within the user. `relevance` ranks: the cosine, and the share of what was asked (weighted by how rare each term
+-- is among this user's memories) that the memory holds, normalised by its length as BM25 does. A memory told up to two
+-- turns before or after one that is more relevant than most is lifted a little. `fit` is compared with the floor, and is
+-- absolute, so that a floor means the same for every user: the cosine, and the plain share of the terms, since a single
+-- rare word that happens to agree proves little (`doubt` is added to the number of terms).
+WITH term AS MATERIALIZED (
+    SELECT min(number) AS number, min(text) AS text, memory_term_number(text) AS term
+      FROM unnest(%(terms)s::text[]) WITH ORDINALITY AS term (text, number)
+     GROUP BY term
+),
+question AS MATERIALIZED (
+    -- a one-bit weight for each term; single precision carries 24 bits exactly, hence two vectors
+    SELECT ('{' || coalesce(string_agg(term || ':' || (1 << (number - 1)::int), ',')
+                            FILTER (WHERE number <= 24), '') || '}/268435456')::sparsevec AS first_terms,
+           ('{' || string_agg(term || ':' || (1 << (number - 25)::int), ',')
+                   FILTER (WHERE number > 24) || '}/268435456')::sparsevec AS further_terms,
+           CASE WHEN vector_dims(%(vector)s::vector) > 512 THEN subvector(%(vector)s::vector, 1, 512)
+                ELSE %(vector)s::vector END::halfvec AS vector
+      FROM term
+),
+mine AS MATERIALIZED (
+    -- `held` has bit n - 1 set where the memory holds term n
+    SELECT id, source_thread_id, source_position, memory_type, importance, last_confirmed_at,
+           l2_norm(search_terms) ^ 2 AS words,
+           (-(search_terms <#> (SELECT first_terms FROM question))
+            - coalesce((search_terms <#> (SELECT further_terms FROM question)) * 16777216, 0))::bigint AS held,
+           CASE WHEN embedding_model = %(model)s
+                THEN 1 - (search_vector <=> (SELECT vector FROM question)) END AS similarity
+      FROM searchable_memory
      WHERE user_id = %(user_id)s
-       AND superseded_by IS NULL
        AND (valid_to IS NULL OR valid_to > %(now)s)
        AND (%(domains)s::text[] IS NULL OR domains && %(domains)s::text[] OR domains = '{}')
 ),
+alike AS MATERIALIZED (
+    SELECT held, count(*) AS memories, sum(words) AS words, sum(similarity) AS similarity FROM mine GROUP BY held
+),
 size AS (
     -- a user of few memories is treated as one of fifty: what is rare cannot be told from less
-    SELECT greatest(count(*), 50) AS memories, nullif(avg(length(keywords)), 0) AS words FROM mine
+    SELECT greatest(sum(memories), 50)::float8 AS memories, nullif(sum(words) / sum(memories), 0) AS words FROM alike
 ),
-hit AS MATERIALIZED (
-    SELECT mine.id, term.number
-      FROM mine, unnest(%(terms)s::tsquery[]) WITH ORDINALITY AS term (query, number)
-     WHERE mine.keywords @@ %(any_term)s::tsquery
-       AND mine.keywords @@ term.query
-),
-weight AS (
+weight AS MATERIALIZED (
     -- an order number that no memory names says nothing about which of them fit
-    SELECT number, CASE WHEN count(hit.id) = 0 AND (%(terms)s::tsquery[])[number]::text ~ '[0-9]' THEN 0
-                   ELSE ln(1 + (size.memories - count(hit.id) + 0.5) / (count(hit.id) + 0.5)) END AS idf
-      FROM generate_series(1, cardinality(%(terms)s::tsquery[])) AS number
-      LEFT JOIN hit USING (number)
+    SELECT number, CASE WHEN holding = 0 AND text ~ '[0-9]' THEN 0
+                        ELSE ln(1 + (size.memories - holding + 0.5) / (holding + 0.5)) END AS idf
+      FROM (SELECT number, text, coalesce(sum(memories) FILTER (WHERE held >> (number - 1)::int & 1 = 1), 0) AS holding
+              FROM term CROSS JOIN alike
+             GROUP BY number, text) AS counted
      CROSS JOIN size
-     GROUP BY number, size.memories
 ),
-covered AS (
-    SELECT hit.id, sum(weight.idf) AS found FROM hit JOIN weight USING (number) GROUP BY hit.id
+covered AS MATERIALIZED (
+    SELECT held, sum(idf) AS found, count(*) FILTER (WHERE idf > 0) AS terms
+      FROM alike JOIN weight ON held >> (number - 1)::int & 1 = 1
+     GROUP BY held
 ),
-asked AS (
-    SELECT nullif(sum(idf), 0) AS all FROM weight
+asked AS MATERIALIZED (
+    SELECT nullif(sum(idf), 0) AS all, count(*) FILTER (WHERE idf > 0) AS terms FROM weight
+),
+typical AS MATERIALIZED (
+    -- the mean relevance of this user's memories, lengths aside
+    SELECT coalesce(sum(alike.memories * coalesce(found, 0)) / sum(alike.memories) / min(asked.all), 0)
+           + %(similarity_weight)s * coalesce(sum(similarity) / sum(alike.memories), 0) AS relevance
+      FROM alike LEFT JOIN covered USING (held) CROSS JOIN asked
 ),
 matched AS (
-    SELECT mine.*,
-           coalesce(covered.found, 0) * 2.2 / (1 + 1.2 * (0.25 + 0.75 * length(mine.keywords) / size.words)) AS found
+    SELECT mine.*, coalesce(terms, 0) AS terms,
+           coalesce(found, 0) * 2.2 / (1 + 1.2 * (0.6 + 0.4 * words / (SELECT words FROM size))) AS found
       FROM mine
-     CROSS JOIN size
-      LEFT JOIN covered USING (id)
+      LEFT JOIN covered USING (held)
 ),
-relevant AS (
-    SELECT matched.*,
-           coalesce(found / asked.all, 0) + %(similarity_weight)s * coalesce(similarity, 0) AS relevance,
-           coalesce(found / (asked.all + %(doubt)s), 0) + coalesce(similarity, 0) AS fit
+nearest AS (
+    SELECT *
       FROM matched
-     CROSS JOIN asked
-     ORDER BY relevance DESC
+     ORDER BY coalesce(found / (SELECT asked.all FROM asked), 0)
+              + %(similarity_weight)s * coalesce(similarity, 0) DESC
      LIMIT 200
 ),
+relevant AS (
+    SELECT nearest.id, source_thread_id, nullif(source_position, 0) AS source_position, memory_type, importance,
+           last_confirmed_at,
+           coalesce(found / asked.all, 0) + %(similarity_weight)s * coalesce(exact.similarity, 0) AS relevance,
+           nearest.terms / (asked.terms + %(doubt)s)
+           * CASE WHEN exact.similarity IS NULL THEN %(words_alone)s ELSE 1 END
+           + coalesce(exact.similarity, 0) AS fit
+      FROM nearest
+     CROSS JOIN LATERAL (
+           SELECT CASE WHEN vector_dims(%(vector)s::vector) > 512 AND nearest.similarity IS NOT NULL
+                       THEN (SELECT 1 - (embedding <=> %(vector)s::vector) FROM user_memory WHERE id = nearest.id)
+                       ELSE nearest.similarity END AS similarity) AS exact
+     CROSS JOIN asked
+),
+lifted AS (
+    -- what was told in no turn has no neighbours; in a window of its own position NULL, it would have all of its kind
+    SELECT *, CASE WHEN source_thread_id IS NOT NULL AND source_position IS NOT NULL
+                   THEN greatest(relevance - (SELECT typical.relevance FROM typical), 0) END AS lift
+      FROM relevant
+),
 ranked AS (
-    SELECT id, fit, similarity,
-           (relevance + %(neighbour_weight)s
-                * (coalesce(max(relevance) OVER before, 0) + coalesce(max(relevance) OVER after, 0)))
+    SELECT id, fit,
+           (relevance
+            + %(next_weight)s * (coalesce(max(lift) OVER one_before, 0) + coalesce(max(lift) OVER one_after, 0))
+            + %(second_weight)s * (coalesce(max(lift) OVER two_before, 0) + coalesce(max(lift) OVER two_after, 0)))
            * (1 - %(age_weight)s + %(age_weight)s * power(0.5::float8,
                 greatest(extract(epoch FROM %(now)s - last_confirmed_at), 0)
                 / (86400 * coalesce((%(half_lives)s::jsonb ->> memory_type)::float8, 180))))
            * (1 + %(importance_weight)s * (importance - 0.5)) AS score
-      FROM relevant
-    WINDOW before AS (PARTITION BY source_thread_id ORDER BY source_position RANGE BETWEEN 1 PRECEDING AND 1 PRECEDING),
-           after AS (PARTITION BY source_thread_id ORDER BY source_position RANGE BETWEEN 1 FOLLOWING AND 1 FOLLOWING)
+      FROM lifted
+    WINDOW told AS (PARTITION BY source_thread_id ORDER BY source_position),
+           one_before AS (told RANGE BETWEEN 1 PRECEDING AND 1 PRECEDING),
+           two_before AS (told RANGE BETWEEN 2 PRECEDING AND 2 PRECEDING),
+           one_after AS (told RANGE BETWEEN 1 FOLLOWING AND 1 FOLLOWING),
+           two_after AS (told RANGE BETWEEN 2 FOLLOWING AND 2 FOLLOWING)
 ),
 recalled AS (
     SELECT * FROM ranked
-     WHERE %(floor)s::float8 IS NULL
-        OR fit >= %(floor)s * CASE WHEN similarity IS NULL THEN %(floor_without_vector)s ELSE 1 END
+     WHERE %(floor)s::float8 IS NULL OR fit >= %(floor)s
      ORDER BY score DESC
      LIMIT %(candidates)s
 ),
@@ -79,8 +122,8 @@ snapshot AS MATERIALIZED (
     SELECT id, summary, created_at,
            CASE WHEN embedding_model = %(model)s
                 THEN coalesce(1 - (embedding <=> %(vector)s::vector), 0) ELSE 0 END
-           + (SELECT count(*) FROM unnest(%(terms)s::tsquery[]) AS term (query) WHERE keywords @@ term.query)::float8
-             / (cardinality(%(terms)s::tsquery[]) + 2) AS fit
+           + (SELECT count(*) FROM unnest(tsvector_to_array(keywords)) AS term WHERE term = ANY (%(terms)s::text[]))
+             / (cardinality(%(terms)s::text[]) + %(doubt)s) AS fit
       FROM session_snapshot
      WHERE %(thread_id)s::text IS NOT NULL
        AND user_id = %(user_id)s AND is_active AND session_id <> %(thread_id)s
@@ -88,7 +131,7 @@ snapshot AS MATERIALIZED (
 latest_snapshot AS (SELECT * FROM snapshot ORDER BY created_at DESC LIMIT 1),
 fitting_snapshot AS (
     SELECT * FROM snapshot
-     WHERE id <> ALL (SELECT id FROM latest_snapshot) AND fit >= coalesce(%(floor)s::float8, 0)
+     WHERE id <> ALL (SELECT id FROM latest_snapshot) AND fit >= coalesce(%(snapshot_floor)s::float8, 0)
      ORDER BY fit DESC
      LIMIT 1
 )

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from bench.fuzz import run
+from bench.fuzz.run import Result, fuzzing, play_histories
 from tests.support.processes import ROOT, environment
 
 
@@ -25,7 +25,13 @@ def test_killed_turns_lose_nothing_and_do_nothing_twice(tmp_path: Path) -> None:
     assert "\n0 violations" in done.stdout
 
 
-def test_whatever_model_tools_and_customers_do_the_thread_stays_valid(
+async def test_whatever_model_tools_and_customers_do_the_thread_stays_valid(
     tmp_path: Path, database_url: str
 ) -> None:
-    run(tmp_path, examples=15, inputs=15, database_url=database_url)
+    result = Result()
+    play_histories(7, 400, result)
+    async with fuzzing(tmp_path, 7, result, database_url) as fuzz:
+        await fuzz.inputs(25, print)
+        await fuzz.conversations(15, print)
+    assert result.faults == []
+    assert (result.histories, result.inputs, result.conversations) == (400, 25, 15)

@@ -220,7 +220,10 @@ async def test_a_thread_with_a_person_is_handed_back(client: LangGraphClient, se
 
 async def test_other_machines_and_host_names_are_not_served_without_authentication(server: Server) -> None:
     async with httpx.AsyncClient(base_url=server.url) as http:
-        for path in ("/approvals", "/costs", "/threads/search", "/users/user_123/memories"):
+        for path in (
+            *("/approvals", "/costs", "/threads/search", "/users/user_123/memories"),
+            *("/console", "/console/page/app.js", "/console/api/conversations"),
+        ):
             method = "POST" if path == "/threads/search" else "GET"
             refused = await http.request(method, path, headers={"host": "evil.example"}, json={})
             assert refused.status_code == 403, path

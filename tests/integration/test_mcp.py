@@ -296,7 +296,7 @@ async def test_the_doctor_names_each_server_and_what_is_wrong(
     found = await examine(settings({"parcels": {"url": parcels.url}, "down": down}), SHOP)
     findings = {finding.name: finding for finding in found if finding.name.startswith("MCP")}
     assert findings["MCP server parcels"].ok
-    assert findings["MCP server parcels"].detail == "7 tools; 1 cannot be offered"
+    assert findings["MCP server parcels"].detail == "9 tools; 1 cannot be offered"
     assert not findings["MCP server down"].ok
     assert "s3cret-token" not in str(found)
 
@@ -317,3 +317,37 @@ async def test_only_the_intents_that_the_file_names_offer_the_tools(
         assert "parcels__find_parcel" in registry.offered_by("logistics")
     offered = [tool["function"]["name"] for tool in server.requests_of("chat")[0]["tools"]]
     assert not [name for name in offered if name.startswith("parcels__")]
+
+
+async def test_an_argument_that_the_file_grounds_is_refused_where_nobody_gave_it(
+    conversation: Open, script: RoleQueues, parcels: McpServer
+) -> None:
+    rules = {
+        "grounded": {"find_*": {"order_id": "identifier"}},
+        "identifiers": {"list_parcels": ["parcels[].order_id"]},
+    }
+    script.add(
+        "chat",
+        tool_call("parcels__list_parcels", {}),
+        tool_call("parcels__find_parcel", {"order_id": "OTHER-88"}),
+        tool_call("parcels__find_parcel", {"order_id": "OWN-77"}),
+        Reply("Suzhou."),
+    )
+    async with conversation({"parcels": {"url": parcels.url, **rules}}) as customer:
+        listed, refused, found = results(await customer.say("Where is my parcel?"))
+    assert listed["status"] == "ok"
+    assert refused["error_kind"] == "ungrounded_argument"
+    assert found["data"]["place"] == "Suzhou"
+    assert parcels.calls == [("find_parcel", {"order_id": "OWN-77"})]
+
+
+@pytest.mark.parametrize("sessions", [False, True])
+async def test_a_tool_that_a_server_learns_later_joins_without_a_new_session(
+    conversation: Open, script: RoleQueues, sessions: bool
+) -> None:
+    script.add("chat", tool_call("parcels__learn", {}), Reply("Learnt."))
+    with McpServer(sessions=sessions) as parcels:
+        async with conversation({"parcels": {"url": parcels.url}}) as customer:
+            assert "parcels__news" not in customer.tools
+            await customer.say("learn something")
+            await until(lambda: "parcels__news" in customer.tools)

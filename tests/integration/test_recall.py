@@ -8,7 +8,7 @@ from datetime import timedelta
 from memory.database import Database
 from memory.embeddings import Embedder, EmbeddingFailed, LocalEmbedder, Vectors
 from memory.memory_writer import MemoryWriter, NewMemory
-from memory.recall import Recalled, RecallRequest, recall, recall_for_turn
+from memory.recall import IN_DOMAIN_FLOOR, Recalled, RecallRequest, recall, recall_for_turn
 from memory.user_lock import lock_user
 from tests.support.memory import MAY, ODD_USERS
 
@@ -80,6 +80,29 @@ async def test_a_question_finds_a_memory_of_the_other_language(
     assert (await ask(database, embedder, "我的猫吃什么猫粮"))[0].key == "pet"
 
 
+PREFERENCES = (
+    ("周六不要送货", "What day will my package be delivered?"),
+    ("周六不要送货", "When can you deliver?"),
+    ("No deliveries on Saturdays", "什么时候能送货"),
+    ("No deliveries on Saturdays", "我的包裹哪天到"),
+    ("退款要退到支付宝", "How will I get my refund?"),
+    ("Wants refunds to the credit card", "退款退到哪里"),
+    ("Prefers size M", "我应该买多大的衣服"),
+    ("尺码偏大，要买小一码", "Which size should I order?"),
+)
+
+
+async def test_a_preference_of_the_other_language_reaches_the_lower_floor_of_its_domain(
+    database: Database, embedder: LocalEmbedder
+) -> None:
+    for number, (preference, question) in enumerate(PREFERENCES):
+        user = f"user {number}"
+        await remember(database, embedder, user, [memory("wish", preference)])
+        assert await ask(database, embedder, question, user, floor=IN_DOMAIN_FLOOR), question
+        for talk in SMALL_TALK:
+            assert await ask(database, embedder, talk, user) == [], talk
+
+
 async def test_no_user_reaches_another_whatever_their_ids_look_like(
     database: Database, embedder: LocalEmbedder
 ) -> None:
@@ -120,13 +143,13 @@ async def test_newer_and_more_important_memories_rank_higher(
     database: Database, embedder: LocalEmbedder
 ) -> None:
     facts = [
-        memory("old", "Parcels go to the red door", said_at=MAY - timedelta(days=900)),
-        memory("new", "Parcels go to the blue door"),
-        memory("vital", "Parcels go to the green door", importance=1.0),
+        memory("first_door", "Parcels go to the red door", said_at=MAY - timedelta(days=900)),
+        memory("second_door", "Parcels go to the blue door"),
+        memory("third_door", "Parcels go to the green door", importance=1.0),
     ]
     await remember(database, embedder, "user_123", facts)
     found = await ask(database, embedder, "which door do parcels go to", floor=None)
-    assert [m.key for m in found] == ["vital", "new", "old"]
+    assert [m.key for m in found] == ["third_door", "second_door", "first_door"]
 
 
 async def test_two_memories_that_say_the_same_are_recalled_once(

@@ -235,6 +235,16 @@ async def test_a_draft_with_a_hard_fault_is_corrected_once_where_the_reviewer_fa
     assert turn.state["turn"]["model_calls"] == 3
 
 
+@pytest.mark.parametrize(("correction", "verdict"), [(DRAFT, "corrected"), (WRONG, "refused")])
+async def test_a_hard_fault_is_corrected_once_where_the_last_revision_is_not_taken(
+    play: Play, server: ModelServer, correction: str, verdict: str
+) -> None:
+    inventing = revise(WRONG + "单号 AS-20240520-9999。", "缺少单号")
+    turn = await play(WRONG, reviewer=[inventing] * 2, corrections=[Reply(correction)])
+    assert (len(server.requests_of("reviewer")), answers_asked_for(server)) == (2, 3)
+    assert (turn.answer, turn.review["verdict"]) == (correction, verdict)
+
+
 @pytest.mark.parametrize(
     "correction",
     [

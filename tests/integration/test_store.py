@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -224,3 +224,29 @@ async def test_the_export_holds_all_parts_as_json(database: Database, embedder: 
     assert exported["session_facts"][0]["content"] == "Maybe blue"
     assert exported["sessions"][0]["thread_id"] == "t1"
     assert (await export_user(database, "user_12"))["memories"] == []
+
+
+async def test_one_key_for_two_children_leaves_both_and_the_next_word_finds_its_own(
+    database: Database, embedder: LocalEmbedder
+) -> None:
+    day = timedelta(days=1)
+    for number, content in enumerate(["大宝上三年级", "二宝上四年级", "二宝上五年级"]):
+        await told(database, embedder, [item("child_grade", content, type="fact")], after=number * day)
+    assert await valid(database) == {"child_grade": "大宝上三年级", "child_grade.2": "二宝上五年级"}
+    await set_memory(database, embedder, "user_123", "child_grade.2", "二宝转学了", now=MAY + 4 * day)
+    assert await valid(database) == {"child_grade": "大宝上三年级", "child_grade.2": "二宝转学了"}
+
+
+async def test_what_holds_this_week_ends_with_it_and_what_holds_for_good_stays(
+    database: Database, embedder: LocalEmbedder
+) -> None:
+    await told(database, embedder, [item("delivery_address", "包裹寄到家里")])
+    now = datetime.now(UTC)
+    office = item("delivery_address", "这周包裹先寄到公司")
+    await told(database, embedder, [office], after=now - MAY)
+    kept = {memory.content for memory in await list_memories(database, "user_123", now=now)}
+    assert kept == {"包裹寄到家里", "这周包裹先寄到公司"}
+    later = {
+        memory.content for memory in await list_memories(database, "user_123", now=now + timedelta(days=8))
+    }
+    assert later == {"包裹寄到家里"}

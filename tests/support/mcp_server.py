@@ -139,6 +139,24 @@ def make_server(log: McpServer | None = None) -> MCPServer:
         return ["A brown box.", Image(data=b"\x89PNG", format="png")]
 
     @server.tool(annotations=READS)
+    def list_parcels() -> dict[str, Any]:
+        """Parcels of the customer."""
+        return {"parcels": [{"order_id": "OWN-77", "note": "like OTHER-88"}]}
+
+    @server.tool(annotations=READS)
+    async def learn(context: Context) -> str:
+        """Make the server learn a new tool."""
+
+        def news() -> str:
+            """What is new."""
+            return "nothing"
+
+        server.add_tool(news, annotations=READS)
+        await context.notify_tools_changed()
+        await context.session.send_tool_list_changed()
+        return "learnt"
+
+    @server.tool(annotations=READS)
     def undocumented(thing: str) -> str:
         """A tool whose argument nobody describes."""
         return thing

@@ -23,8 +23,8 @@ from tools.spec import Approval, ToolContext, ToolReply, ToolSpec
 NOW = datetime(2024, 5, 27, 2, 0, tzinfo=UTC)
 CUSTOMER = "user_123"
 STRANGER = "user_200"
-TOOLS: dict[str, ToolSpec] = {spec.name: spec for spec in SHOP.tools(NodeSettings())}
-SCHEMAS = ToolRegistry(SHOP.tools(NodeSettings())).schemas(list(TOOLS))
+TOOLS: dict[str, ToolSpec] = {spec.name: spec for spec in SHOP.tools_for(NodeSettings())}
+SCHEMAS = ToolRegistry(SHOP.tools_for(NodeSettings())).schemas(list(TOOLS))
 _keys = count()
 
 

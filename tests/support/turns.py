@@ -29,10 +29,11 @@ QUIET: dict[str, Any] = {
 """Tools alone: routing, review and memory are tested elsewhere."""
 
 
-def business(tools: Sequence[ToolSpec]) -> Business:
+def business(tools: Sequence[ToolSpec], *, reviewed: bool = False) -> Business:
     """One intent that offers all the tools."""
     names = tuple(spec.name for spec in tools)
-    return Business("small", "Help.", [Intent("chat", "Anything.", tools=names)], tools=lambda _: list(tools))
+    intent = Intent("chat", "Anything.", tools=names, review=reviewed, checklist=("Be kind.",))
+    return Business("small", "Help.", [intent], tools=lambda _: list(tools))
 
 
 @dataclass
@@ -84,9 +85,15 @@ def envelopes(state: dict[str, Any]) -> list[dict[str, Any]]:
 
 @asynccontextmanager
 async def talking(
-    database_url: str, home: Path, server: ModelServer, tools: Sequence[ToolSpec], **settings: Any
+    database_url: str,
+    home: Path,
+    server: ModelServer,
+    tools: Sequence[ToolSpec],
+    *,
+    reviewed: bool = False,
+    **settings: Any,
 ) -> AsyncIterator[Talk]:
     """A fresh thread with an agent of these tools."""
     values = {"database_url": database_url, "steward_home": home, **QUIET, **server.settings(), **settings}
-    async with open_agent(Settings(_env_file=None, **values), business(tools)) as agent:
+    async with open_agent(Settings(_env_file=None, **values), business(tools, reviewed=reviewed)) as agent:
         yield Talk(agent)

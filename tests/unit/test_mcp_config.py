@@ -125,3 +125,15 @@ def test_intents_have_to_be_those_of_the_business() -> None:
     server = ServerConfig(command="crm", intents=("order", "orders"))
     with pytest.raises(ConfigurationError, match="there is no intent 'orders'"):
         check_intents(Path("mcp.json"), {"crm": server}, {"order", "chat"})
+
+
+def test_what_has_to_be_grounded_is_said_by_name_or_pattern() -> None:
+    rules = {"*": {"order_id": "identifier", "phone": "detail"}, "pay": {"amount": "detail"}}
+    server = ServerConfig.model_validate(
+        {"command": "crm", "grounded": rules, "identifiers": {"find_*": ["orders[].id"]}}
+    )
+    assert server.grounded_of("find", ["order_id"]) == {"order_id": "identifier"}
+    assert server.grounded_of("pay", ["order_id"]) == {"amount": "detail"}
+    assert server.identifiers_of("find_orders") == ("orders[].id",)
+    assert server.details_of("find_orders") == ()
+    assert server.unmatched(["find"]) == ["pay", "find_*"]

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from graph.server.serve import CONFIG, address, missing_defaults
+from graph.server.config import CONFIG
+from graph.server.serve import address, missing_defaults
 from memory.errors import ConfigurationError
 
 

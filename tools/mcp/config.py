@@ -24,6 +24,7 @@ from dotenv import dotenv_values
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from memory.errors import ConfigurationError
+from tools.declare import Ground
 from tools.spec import Effect
 
 ROOT = "mcpServers"
@@ -54,6 +55,12 @@ class ServerConfig(BaseModel):
     approval: dict[str, ApprovedBy] = Field(default_factory=dict)
     effect: dict[str, Effect] = Field(default_factory=dict)
     """Corrects what the server says of a tool."""
+    grounded: dict[str, dict[str, Ground]] = Field(default_factory=dict)
+    """Arguments that must stem from the customer or their data, by tool: `identifier` or `detail`."""
+    identifiers: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """Paths into a result that name objects of the customer's own, by tool; they may ground later arguments."""
+    details: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """Paths into a result that hold contacts, addresses and amounts, by tool."""
     timeout: float | None = Field(default=None, gt=0)
     """Seconds of one call; None: the setting."""
     intents: tuple[str, ...] | None = None
@@ -91,9 +98,27 @@ class ServerConfig(BaseModel):
         """What the file says that it does; None where it does not say."""
         return _rule(self.effect, tool)
 
+    def grounded_of(self, tool: str, arguments: Collection[str]) -> dict[str, Ground]:
+        """Its arguments that are grounded. What a pattern says of an argument that the tool has not is passed over;
+        what is said by the tool's own name is not, so that a misspelling shows."""
+        named = self.grounded.get(tool)
+        if named is not None:
+            return named
+        rules = _rule(self.grounded, tool) or {}
+        return {name: kind for name, kind in rules.items() if name in arguments}
+
+    def identifiers_of(self, tool: str) -> tuple[str, ...]:
+        """Paths into its results that name the customer's own."""
+        return _rule(self.identifiers, tool) or ()
+
+    def details_of(self, tool: str) -> tuple[str, ...]:
+        """Paths into its results that hold contacts, addresses and amounts."""
+        return _rule(self.details, tool) or ()
+
     def unmatched(self, tools: Collection[str]) -> list[str]:
         """Names and patterns of the file that none of the server's tools answers to: most likely misspelt."""
-        patterns = dict.fromkeys([*(self.tools or ()), *self.approval, *self.effect])
+        rules = (self.tools or (), self.approval, self.effect, self.grounded, self.identifiers, self.details)
+        patterns = dict.fromkeys(name for each in rules for name in each)
         return [each for each in patterns if not any(fnmatchcase(tool, each) for tool in tools)]
 
 

@@ -25,11 +25,11 @@ from mcp.types import (
 from memory.masking import mask
 from tools.errors import BusinessError, TransientError
 from tools.mcp.config import ServerConfig
+from tools.mcp.listing import Changes, list_tools
 from tools.mcp.transport import LOST, NOT_SENT, REFUSED, transport_of
 
 OPEN_SECONDS: Final = 20.0
 """A process may have to be loaded first."""
-MOST_PAGES: Final = 100
 FIRST_PAUSE: Final = 1.0
 """Seconds between two attempts to open; doubles with each, and a call cuts it short."""
 LONGEST_PAUSE: Final = 60.0
@@ -44,7 +44,7 @@ class _SessionGone(TransientError):
 
 
 class Connection:
-    """A server's session. `on_listed` is given its tools each time one is opened."""
+    """A server's session. `on_listed` is given its tools when one is opened, and when they have changed."""
 
     def __init__(self, name: str, server: ServerConfig, on_listed: Callable[[Sequence[Tool]], None]) -> None:
         self.name = name
@@ -55,6 +55,7 @@ class Connection:
         self._client: Client | None = None
         self._over = asyncio.Event()
         self._wanted = asyncio.Event()
+        self._changes = Changes()
         self._attempt: asyncio.Future[Client | None] = asyncio.get_running_loop().create_future()
         self._task = asyncio.create_task(self._keep(), name=f"mcp {name}")
 
@@ -126,9 +127,11 @@ class Connection:
             async with AsyncExitStack() as stack:
                 async with asyncio.timeout(OPEN_SECONDS):
                     client = await stack.enter_async_context(self._new_client())
-                    tools = await _listed(client)
+                    tools = await list_tools(client)
                 self._opened(client, tools)
                 was_open = True
+                following = asyncio.create_task(self._changes.follow(client, self._on_listed))
+                stack.push_async_callback(_ended, following)
                 await self._over.wait()
                 self._client = None
         except Exception as error:
@@ -144,6 +147,7 @@ class Connection:
         return Client(
             transport_of(self._server, self._over.set),
             cache=None,
+            message_handler=self._changes.hear,
             client_info=Implementation(name="steward", version="1"),
         )
 
@@ -176,6 +180,11 @@ class Connection:
             return
 
 
+async def _ended(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
 def reason(error: BaseException) -> str:
     """Why a session could not be opened, without addresses, arguments or headers."""
     while isinstance(error, BaseExceptionGroup):
@@ -189,15 +198,3 @@ def reason(error: BaseException) -> str:
             return "it ended before it had answered"
         return mask(error.message[:200])
     return type(error).__name__
-
-
-async def _listed(client: Client) -> list[Tool]:
-    tools: list[Tool] = []
-    cursor: str | None = None
-    for _ in range(MOST_PAGES):
-        page = await client.list_tools(cursor=cursor)
-        tools += page.tools
-        cursor = page.next_cursor
-        if not cursor:
-            break
-    return tools

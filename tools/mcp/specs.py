@@ -51,15 +51,19 @@ def _declared(
 def _spec(name: str, server: str, config: ServerConfig, tool: Tool, call: Call) -> ToolSpec:
     hints = tool.annotations or ToolAnnotations()
     effect: Effect = config.effect_of(tool.name) or ("read" if hints.read_only_hint else "write")
+    schema = _schema(tool)
     return from_json_schema(
         name,
         _description(tool),
-        _schema(tool),
+        schema,
         _runner(tool.name, effect, call),
         effect=effect,
         repeatable=True if hints.idempotent_hint else None,
         timeout=config.timeout,
         approval=_approval(server, config, tool, effect, hints),
+        grounded=config.grounded_of(tool.name, schema.get("properties", {})),
+        identifiers=config.identifiers_of(tool.name),
+        details=config.details_of(tool.name),
         cache_seconds=config.cache_seconds if effect == "read" else 0,
         intents=(EVERY_INTENT,) if config.intents is None else config.intents,
     )

@@ -1,5 +1,1 @@
 """Routes of ours beside the LangGraph server's own API."""
-
-from graph.server.routes import conversations, health, memories, spending
-
-ROUTES = [*health.ROUTES, *memories.ROUTES, *spending.ROUTES, *conversations.ROUTES]

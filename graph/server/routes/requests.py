@@ -24,6 +24,20 @@ def caller(request: Request) -> Identity:
     return identify(holder.settings, request.headers, peer)
 
 
+def check_reachable(request: Request) -> None:
+    """Refuse who could not be served whatever they know: with authentication off, everybody but this machine."""
+    if holder.settings.steward_auth == "off":
+        caller(request)
+
+
+def staff(request: Request) -> Identity:
+    """Who calls, where they are staff. Raises Refused, HTTPException 403."""
+    identity = caller(request)
+    if identity.role != "staff":
+        raise HTTPException(403, "Only for staff.")
+    return identity
+
+
 def user_in_path(request: Request) -> str:
     """The user that the path names, where the caller may see them. Raises Refused, HTTPException 403."""
     identity = caller(request)

@@ -7,14 +7,16 @@ from dataclasses import replace
 from decimal import Decimal
 
 from graph.shop.tools.aftersale import aftersale_create, aftersale_query, staff_above
-from graph.shop.tools.handoff import handoff_to_human
-from graph.shop.tools.knowledge import knowledge_search
 from graph.shop.tools.logistics import logistics_query
 from graph.shop.tools.order_changes import order_update
 from graph.shop.tools.orders import order_query
 from graph.shop.tools.products import product_search, stock_query
 from nodes.settings import NodeSettings
+from tools.handoff import handoff_to_human
+from tools.knowledge_search import knowledge_search
 from tools.spec import ToolSpec
+
+DOCUMENTS = "returns, delivery, invoices, payment, account and membership, warranty, privacy, contact"
 
 
 def shop_tools(settings: NodeSettings) -> Sequence[ToolSpec]:
@@ -28,6 +30,6 @@ def shop_tools(settings: NodeSettings) -> Sequence[ToolSpec]:
         aftersale_query,
         product_search,
         stock_query,
-        knowledge_search,
+        knowledge_search(DOCUMENTS),
         handoff_to_human,
     )

@@ -93,7 +93,7 @@ async def test_nobody_approves_small_amounts_or_what_will_be_refused(
 
 
 async def test_the_amount_is_a_setting(database: Database) -> None:
-    tools = {spec.name: spec for spec in SHOP.tools(NodeSettings(steward_approval_amount=100))}
+    tools = {spec.name: spec for spec in SHOP.tools_for(NodeSettings(steward_approval_amount=100))}
     rule = tools["aftersale_create"].approval
     assert callable(rule)
     assert await rule({**REQUEST, "order_id": YOGA_MAT}, context_for(database)) is not None

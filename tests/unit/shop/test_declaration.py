@@ -12,7 +12,7 @@ from nodes.business import Intent
 from nodes.settings import NodeSettings
 from tools.registry import ToolRegistry
 
-TOOLS = {spec.name: spec for spec in SHOP.tools(NodeSettings())}
+TOOLS = {spec.name: spec for spec in SHOP.tools_for(NodeSettings())}
 CONTRACT = {
     "order_query",
     "order_update",
@@ -27,7 +27,7 @@ CONTRACT = {
 
 
 def test_the_registry_takes_all_tools_of_the_contract() -> None:
-    registry = ToolRegistry(SHOP.tools(NodeSettings()))
+    registry = ToolRegistry(SHOP.tools_for(NodeSettings()))
     assert set(registry.engine_names) == {"handoff_to_human"}
     assert {*registry.business_names, *registry.engine_names} == CONTRACT
 

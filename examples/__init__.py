@@ -1,0 +1,1 @@
+"""Examples: a second business, and ways to embed an agent."""

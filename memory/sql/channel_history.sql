@@ -1,0 +1,48 @@
+-- What a channel that is stored as differences is made of at a checkpoint: the latest whole value on the way back to the
+-- thread's beginning, and what was written since, the oldest first. The written bytes follow each other in one value.
+-- Parameters: thread_id, namespace, checkpoint_id, channel.
+WITH RECURSIVE
+    line AS (
+        SELECT checkpoint_id, parent_checkpoint_id, FALSE AS is_whole, 0 AS age, NULL::text AS version
+        FROM checkpoints
+        WHERE thread_id = %(thread_id)s AND checkpoint_ns = %(namespace)s AND checkpoint_id = %(checkpoint_id)s
+        UNION ALL
+        SELECT step.checkpoint_id, step.parent_checkpoint_id,
+            value.type IS NOT NULL OR step.checkpoint -> 'channel_values' ? %(channel)s, line.age + 1, value.version
+        FROM line
+        JOIN checkpoints AS step
+            ON step.thread_id = %(thread_id)s AND step.checkpoint_ns = %(namespace)s
+            AND step.checkpoint_id = line.parent_checkpoint_id
+        LEFT JOIN checkpoint_blobs AS value
+            ON value.thread_id = %(thread_id)s AND value.checkpoint_ns = %(namespace)s
+            AND value.channel = %(channel)s
+            AND value.version = step.checkpoint -> 'channel_versions' ->> %(channel)s
+            AND value.type <> 'empty'
+        WHERE NOT line.is_whole
+    ),
+    written AS (
+        SELECT write.type, write.blob, write.task_id,
+            row_number() OVER (ORDER BY line.age DESC, write.task_path COLLATE "C", write.task_id COLLATE "C", write.idx)
+                AS number
+        FROM line
+        JOIN checkpoint_writes AS write
+            ON write.thread_id = %(thread_id)s AND write.checkpoint_ns = %(namespace)s
+            AND write.checkpoint_id = line.checkpoint_id AND write.channel = %(channel)s
+        WHERE line.age > 0
+    ),
+    whole AS (
+        SELECT line.checkpoint_id, line.version, value.type, value.blob
+        FROM line
+        LEFT JOIN checkpoint_blobs AS value
+            ON value.thread_id = %(thread_id)s AND value.checkpoint_ns = %(namespace)s
+            AND value.channel = %(channel)s AND value.version = line.version
+        WHERE line.is_whole
+    )
+SELECT
+    (SELECT array_agg(task_id ORDER BY number) FROM written) AS tasks,
+    (SELECT array_agg(type ORDER BY number) FROM written) AS types,
+    (SELECT array_agg(length(blob) ORDER BY number) FROM written) AS lengths,
+    (SELECT string_agg(blob, ''::bytea ORDER BY number) FROM written) AS bytes,
+    (SELECT type FROM whole) AS seed_type,
+    (SELECT blob FROM whole) AS seed,
+    EXISTS (SELECT FROM whole WHERE version IS NULL) AS seed_is_inline
