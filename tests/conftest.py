@@ -35,7 +35,9 @@ PACKAGES = {
 TEMPLATE_LOCK = 7_201_906
 
 # A busy machine is no fault of what is tested.
-hypothesis.settings.register_profile("steward", deadline=None)
+hypothesis.settings.register_profile(
+    "steward", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
 hypothesis.settings.load_profile("steward")
 
 
