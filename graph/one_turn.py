@@ -25,7 +25,8 @@ from graph.server.acting import acting_context
 from memory.checkpoints import CheckpointSaver
 from memory.clean import is_storable
 from memory.errors import InvalidInput
-from nodes.context import AgentContext
+from memory.leases import LastStep
+from nodes.context import ANONYMOUS, AgentContext
 from nodes.state import AgentState, TurnInput
 from nodes.turn_input import EXPECTED, Brought, is_repeat, read_input
 from tools.approval import read_decisions
@@ -71,14 +72,16 @@ class OneTurnGraph(CompiledGraph):
     ) -> AsyncIterator[Any]:
         """One turn as a stream of events.
 
-        Raises InvalidInput where nothing of the input can be stored, ThreadBusy where the thread does not come free.
+        Raises InvalidInput where nothing of the input can be stored or the thread is another user's, ThreadBusy where
+        the thread does not come free.
         """
         brought = None if input is None or isinstance(input, Command) else read_input(input)
         thread_id = _thread_id(config)
         context = acting_context(_read_context(options.get("context")), config or {})
-        options["context"] = context
-        config = _naming_the_user(config or {}, context)
         async with self._turn(thread_id) as last_step:
+            context = _for_owner(last_step.user_id if last_step else None, context, says=brought is not None)
+            options["context"] = context
+            config = _naming_the_user(config or {}, context)
             entry = await self._entry(input, brought, config, context, last_step)
             config = _with_time(config, time.time() if entry.goes_on else None)
             if entry.earlier is None or entry.earlier.waits:
@@ -91,7 +94,7 @@ class OneTurnGraph(CompiledGraph):
                     yield event
 
     @asynccontextmanager
-    async def _turn(self, thread_id: str) -> AsyncIterator[str | None]:
+    async def _turn(self, thread_id: str) -> AsyncIterator[LastStep | None]:
         """Holds the thread, and lets go of it when everything of the turn is stored."""
         services = await self.holder.services()
         settings = services.settings
@@ -109,7 +112,7 @@ class OneTurnGraph(CompiledGraph):
         brought: Brought | None,
         config: RunnableConfig,
         context: AgentContext,
-        last_step: str | None,
+        last_step: LastStep | None,
     ) -> _Entry:
         """What the graph is run with, now that nobody else runs a turn on the thread."""
         if not isinstance(self.checkpointer, BaseCheckpointSaver):
@@ -123,7 +126,7 @@ class OneTurnGraph(CompiledGraph):
         if last_step is None:
             return _Entry({"messages": brought.messages})
         run_id = config.get("metadata", {}).get("run_id")
-        found = await self.checkpointer.aget_tuple(config) if last_step == "input" or run_id else None
+        found = await self.checkpointer.aget_tuple(config) if last_step.source == "input" or run_id else None
         if found and run_id and found.metadata.get("run_id") == run_id:
             # The server has taken up a run that it had begun before it was killed.
             return _Entry({"messages": brought.messages}, goes_on=True)
@@ -204,6 +207,18 @@ def _read_context(given: Any) -> AgentContext:
             for fault in error.errors(include_url=False, include_input=False)
         )
         raise InvalidInput(f"The context of the run cannot be read: {faults}.") from None
+
+
+def _for_owner(owner: str | None, context: AgentContext, *, says: bool) -> AgentContext:
+    """Staff, and whoever only settles or goes on without a name, act for the customer whose thread it is.
+
+    Raises InvalidInput where a customer is at another's thread.
+    """
+    if owner is None or owner == context.user_id:
+        return context
+    if context.role == "staff" or (not says and context.user_id == ANONYMOUS):
+        return context.model_copy(update={"user_id": owner})
+    raise InvalidInput("This thread belongs to another user; begin a thread of your own.")
 
 
 def _naming_the_user(config: RunnableConfig, context: AgentContext) -> RunnableConfig:

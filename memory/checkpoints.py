@@ -201,7 +201,7 @@ class CheckpointSaver(AsyncPostgresSaver):
 
 
 def make_checkpointer(database: Database, settings: MemorySettings) -> CheckpointSaver:
-    """The saver for this event loop. Its tables come from `migrate`. Raises ConfigurationError on a short key."""
+    """The saver for this event loop. Its tables come from `migrate`."""
     plain = _Serializer(allowed_msgpack_modules=None)
     if settings.steward_encryption_key is None:
         return CheckpointSaver(database, plain, sealed=False)

@@ -10,7 +10,6 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 
 from memory.errors import ConfigurationError
-from memory.settings import MAKE_A_KEY, SHORTEST_KEY
 
 CIPHER = "steward-aes256gcm"
 NONCE_BYTES = 12
@@ -24,14 +23,10 @@ class Cipher:
     but the setting. Each value has its own random nonce, stored before the ciphertext. A value that was changed, or
     that another key wrote, is refused.
 
-    Raises ConfigurationError when the key is too short. Deriving it takes some 50 ms, once a process.
+    Deriving the key takes some 50 ms, once a process.
     """
 
     def __init__(self, secret: str) -> None:
-        if len(secret) < SHORTEST_KEY:
-            raise ConfigurationError(
-                f"STEWARD_ENCRYPTION_KEY is shorter than {SHORTEST_KEY} characters; {MAKE_A_KEY}"
-            )
         self._aead = AESGCM(_derive(secret))
 
     def encrypt(self, plaintext: bytes) -> tuple[str, bytes]:

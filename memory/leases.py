@@ -7,6 +7,7 @@ import os
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import NamedTuple
 from uuid import uuid4
 from weakref import WeakValueDictionary
 
@@ -32,7 +33,11 @@ RETURNING (
     SELECT metadata ->> 'source' FROM checkpoints
     WHERE thread_id = %(thread)s AND checkpoint_ns = ''
     ORDER BY checkpoint_id DESC LIMIT 1
-) AS last_step
+) AS source, (
+    SELECT metadata ->> 'user_id' FROM checkpoints
+    WHERE thread_id = %(thread)s AND checkpoint_ns = '' AND metadata ? 'user_id'
+    ORDER BY checkpoint_id DESC LIMIT 1
+) AS user_id
 """
 RENEW = """
 UPDATE thread_lease SET expires_at = now() + make_interval(secs => %(seconds)s)
@@ -40,6 +45,15 @@ WHERE thread_id = %(thread)s AND owner = %(owner)s
 """
 RELEASE = "DELETE FROM thread_lease WHERE thread_id = %(thread)s AND owner = %(owner)s"
 HOLDER = "SELECT owner FROM thread_lease WHERE thread_id = %(thread)s"
+
+
+class LastStep(NamedTuple):
+    """Of the thread's latest checkpoint."""
+
+    source: str
+    """`input` (its run died before the first step), `loop`, `update`, `fork`."""
+    user_id: str | None
+    """Whose thread it is."""
 
 
 class ThreadLeases:
@@ -50,11 +64,10 @@ class ThreadLeases:
         self._queues: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     @asynccontextmanager
-    async def hold(self, thread_id: str, *, patience: float) -> AsyncIterator[str | None]:
+    async def hold(self, thread_id: str, *, patience: float) -> AsyncIterator[LastStep | None]:
         """Hold the thread; wait up to `patience` seconds for it (0: not at all). Raises ThreadBusy.
 
-        Gives what made the thread's latest checkpoint: `input` (its run died before the first step), `loop`, …; None
-        where there is none.
+        Gives what is known of the thread's latest checkpoint; None where there is none.
         """
         queue = self._queues.setdefault(thread_id, asyncio.Lock())
         if patience <= 0 and queue.locked():
@@ -69,7 +82,7 @@ class ThreadLeases:
                 renewing.cancel()
                 await self._release(thread_id, owner)
 
-    async def _take(self, thread_id: str, owner: str, patience: float) -> str | None:
+    async def _take(self, thread_id: str, owner: str, patience: float) -> LastStep | None:
         end = asyncio.get_running_loop().time() + patience
         pause = FIRST_PAUSE
         params = {"thread": thread_id, "owner": owner, "seconds": LEASE_SECONDS, "dead": ""}
@@ -82,8 +95,7 @@ class ThreadLeases:
                 raise ThreadBusy()
             await asyncio.sleep(pause)
             pause = min(pause * 1.5, LONGEST_PAUSE)
-        last_step: str | None = taken["last_step"]
-        return last_step
+        return LastStep(**taken) if taken["source"] else None
 
     async def _renew(self, thread_id: str, owner: str) -> None:
         while True:

@@ -23,7 +23,12 @@ class MemorySettings(BaseSettings):
     """Read from the environment or `.env`; field names are the variables' names in lower case."""
 
     model_config = SettingsConfigDict(
-        env_file=".env", env_ignore_empty=True, extra="ignore", populate_by_name=True, frozen=True
+        env_file=".env",
+        env_ignore_empty=True,
+        extra="ignore",
+        populate_by_name=True,
+        frozen=True,
+        hide_input_in_errors=True,  # it may be a key
     )
 
     database_url: SecretStr | None = Field(

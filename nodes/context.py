@@ -11,12 +11,15 @@ from pydantic import Field, field_validator
 from memory.clean import is_storable
 from nodes.overrides import Overrides
 
+ANONYMOUS = "anonymous"
+"""The customer where the caller names none."""
+
 
 class AgentContext(Overrides):
     """Who is writing, how they want to be answered, and what this run is to do otherwise."""
 
     user_id: str = Field(
-        default="anonymous", min_length=1, max_length=512, description="The customer. Any characters."
+        default=ANONYMOUS, min_length=1, max_length=512, description="The customer. Any characters."
     )
     locale: str | None = Field(
         default=None, description="Language of answers, `zh` or `en`; none: the message's own."

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
+from graph import AgentContext
 from memory.errors import InvalidInput
 from nodes.texts import say
 from tests.support.cut_off import announce
@@ -58,14 +59,17 @@ async def test_who_streams_is_told_the_answer_in_the_modes_that_were_asked_for(
     async with talking(module_database_url, tmp_path, server, []) as talk:
         await send(talk, "m1")
         graph, given = talk.agent.graph, {"messages": [HumanMessage("note it", id="m1")]}
-        both = [
-            event async for event in graph.astream(given, talk.config, stream_mode=["messages", "values"])
-        ]
+        context = AgentContext(user_id=talk.user_id)
+
+        async def streamed(mode: Any) -> list[Any]:
+            return [e async for e in graph.astream(given, talk.config, context=context, stream_mode=mode)]
+
+        both = await streamed(["messages", "values"])
         assert [mode for mode, _ in both] == ["messages", "values"]
         assert (both[0][1][0].text, both[1][1]["answer"]) == ("Noted.", "Noted.")
-        (state,) = [event async for event in graph.astream(given, talk.config, stream_mode="values")]
+        (state,) = await streamed("values")
         assert state["answer"] == "Noted."
-        assert [event async for event in graph.astream(given, talk.config, stream_mode="custom")] == []
+        assert await streamed("custom") == []
 
 
 async def test_two_at_once_are_one_turn(
