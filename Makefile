@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: setup demo test lint check-browser check-pgbouncer check-wheel clean
+.PHONY: setup demo test lint check-browser check-js check-pgbouncer check-wheel clean
 
 setup: $(STAMP)
 
@@ -30,6 +30,14 @@ check-browser: setup
 		echo "Chromium is needed; on Debian: apt-get install chromium fonts-noto-cjk" >&2; exit 1; }
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[browser]'
 	$(BIN)/python -m pytest tests/on_demand/test_browser.py
+
+check-js: setup
+	@command -v npm >/dev/null || { \
+		echo "Node.js 20 or later and npm are needed; on Debian: apt-get install nodejs npm" >&2; exit 1; }
+	mkdir -p build/client
+	cp tests/on_demand/client/package.json tests/on_demand/client/check.js build/client/
+	npm install --prefix build/client --silent --no-audit --no-fund --no-package-lock
+	$(BIN)/python -m pytest tests/on_demand/test_client.py
 
 check-pgbouncer: setup
 	@PATH="$$PATH:/usr/sbin" command -v pgbouncer >/dev/null || { \

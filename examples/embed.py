@@ -6,13 +6,15 @@ import asyncio
 import sys
 from uuid import uuid4
 
+from langchain_core.messages import HumanMessage
+
 from graph import AgentContext, open_agent
 
 
 async def main(text: str) -> None:
     async with open_agent() as agent:
         state = await agent.graph.ainvoke(
-            {"messages": [("user", text)]},
+            {"messages": [HumanMessage(text)]},
             {"configurable": {"thread_id": str(uuid4())}},
             context=AgentContext(user_id="user_123"),
         )

@@ -89,6 +89,7 @@ def _connect(graph: Graph) -> None:
             "what is known": "recall_memory",
             "answered": "write_memory",
             "with staff": END,
+            "waiting for staff": "request_approval",
         },
     )
     graph.add_edge("route", "assemble_context")
@@ -112,7 +113,12 @@ def _connect(graph: Graph) -> None:
     graph.add_conditional_edges(
         "execute_tools",
         _path(edges.after_tools),
-        {"retry": "execute_tools", "approval": "request_approval", "results": "assemble_context"},
+        {
+            "retry": "execute_tools",
+            "approval": "request_approval",
+            "results": "assemble_context",
+            "with staff": "write_memory",
+        },
     )
     graph.add_conditional_edges(
         "request_approval",

@@ -12,10 +12,13 @@ from nodes.state import AgentState
 
 def after_begin(
     state: AgentState,
-) -> list[Literal["what is asked", "what is known"]] | Literal["answered", "with staff"]:
-    """Routing and recall run side by side; a thread with staff is silent, an unservable message answered."""
+) -> list[Literal["what is asked", "what is known"]] | Literal["answered", "with staff", "waiting for staff"]:
+    """Routing and recall run side by side; a thread with staff is silent, an unservable message answered.
+
+    Also where the agent is silent, an approval that staff have not settled yet stays open.
+    """
     if state.get("handoff"):
-        return "with staff"
+        return "waiting for staff" if state.get("approvals") else "with staff"
     return ["what is asked", "what is known"] if state.get("answer") is None else "answered"
 
 
@@ -39,13 +42,15 @@ def after_model(state: AgentState) -> Literal["tools", "review", "answer", "too 
     return "too long"
 
 
-def after_tools(state: AgentState) -> Literal["retry", "approval", "results"]:
-    """Failed in passing, waiting for a person, or done."""
+def after_tools(state: AgentState) -> Literal["retry", "approval", "results", "with staff"]:
+    """Failed in passing, waiting for a person, or done; what was decided in a thread with staff is theirs to tell."""
     if state.get("fault"):
         return "results"
     if state.get("approvals") and _waits(state):
         return "approval"
-    return "retry" if state.get("retry") else "results"
+    if state.get("retry"):
+        return "retry"
+    return "with staff" if state.get("handoff") and state.get("answer") is not None else "results"
 
 
 def _waits(state: AgentState) -> bool:

@@ -22,6 +22,7 @@ from memory.business_state import BusinessState
 from memory.database import Database, open_database
 from memory.embeddings import make_embedder
 from memory.errors import ConfigurationError
+from memory.keywords import segmenter
 from memory.knowledge import KnowledgeBase, read_documents
 from memory.leases import ThreadLeases
 from memory.migrate import migrate
@@ -103,6 +104,7 @@ async def open_services(settings: Settings, business: Business) -> AsyncIterator
 
 
 async def _warm(services: Services) -> None:
+    await asyncio.to_thread(segmenter)
     await services.models.warm()
     if services.classifier:
         await services.classifier.train()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from functools import cache
 from typing import Final
 
 from memory.evidence import plain
@@ -21,10 +22,6 @@ MORE: Final = 0.3
 _SENTENCE: Final = re.compile(r"(?<=[。！？!?;；\n])|(?<=\.)(?=\s)")
 _SAME_STEM: Final = 5
 """Letters that two words of one stem have in common (`deliver`, `delivery`)."""
-_FRAME: Final = frozenset(
-    terms("user customer 用户 客户 顾客 wants would likes prefers asked 希望 想要 喜欢")
-)
-"""Words that any statement may be put in."""
 _RUN, _CHINESE_RUN = 24, 10
 """Letters and digits on end, in any alphabet or in Chinese, that are no coincidence."""
 _CHINESE: Final = re.compile(r"[\u3400-\u9fff]+")
@@ -61,7 +58,7 @@ def _terms_of(texts: Sequence[str]) -> set[str]:
 
 def _share(sentence: str, known: Collection[str]) -> float:
     """Of the words that say something; dates are left out, since they are worked out from the time of a message."""
-    words = [term for term in terms(sentence) if not term.isdecimal() and term not in _FRAME]
+    words = [term for term in terms(sentence) if not term.isdecimal() and term not in _frame()]
     return sum(_has(known, word) for word in words) / len(words) if words else 0.0
 
 
@@ -82,3 +79,9 @@ def _runs_of(text: str) -> Iterator[str]:
     for match in _CHINESE.finditer(text):
         chinese = match[0]
         yield from (chinese[start : start + _CHINESE_RUN] for start in range(len(chinese) - _CHINESE_RUN + 1))
+
+
+@cache
+def _frame() -> frozenset[str]:
+    """Words that any statement may be put in."""
+    return frozenset(terms("user customer 用户 客户 顾客 wants would likes prefers asked 希望 想要 喜欢"))

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import select
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Any, Self
-from weakref import WeakKeyDictionary
 
 from psycopg import AsyncConnection, InterfaceError, OperationalError
 from psycopg.rows import DictRow, dict_row
@@ -27,8 +25,6 @@ SchemaFinder = Callable[[Connection], Awaitable[str]]
 
 START_SECONDS = 10.0
 RETRY_SECONDS = 0.3
-IDLE_SECONDS = 10.0
-"""After which a connection is asked whether it still works before it is used."""
 # A server that has gone without a word is noticed within a minute; ignored on a unix socket.
 KEEPALIVE = {
     "keepalives_idle": 20,
@@ -36,6 +32,10 @@ KEEPALIVE = {
     "keepalives_count": 3,
     "tcp_user_timeout": 30_000,
 }
+# Prepared statements are planned once a connection: planning recall anew each time takes longer than running it.
+SESSION = """
+SELECT set_config('statement_timeout', %s, false), set_config('plan_cache_mode', 'force_generic_plan', false)
+"""
 # What the server says when trying again helps nobody.
 LASTING = (
     "authentication failed",
@@ -90,7 +90,6 @@ class Database:
             "connect_timeout": 5,
             **KEEPALIVE,
         }
-        self._used: WeakKeyDictionary[Connection, float] = WeakKeyDictionary()
         self.pool = self._make_pool()
 
     def _make_pool(self) -> Pool:
@@ -100,7 +99,7 @@ class Database:
             max_size=self.size,
             open=False,
             timeout=self._wait_seconds,
-            check=self._check,
+            check=AsyncConnectionPool.check_connection,
             configure=self._configure,
             kwargs=self._options,
         )
@@ -128,7 +127,6 @@ class Database:
         """A connection of the pool for some statements; give it back soon, and never during a model call."""
         try:
             async with self.pool.connection() as connection:
-                self._used[connection] = time.monotonic()
                 try:
                     yield connection
                 except (OperationalError, InterfaceError) as error:
@@ -171,20 +169,9 @@ class Database:
             cursor = await connection.execute(query, params)
             return cursor.rowcount
 
-    async def _check(self, connection: Connection) -> None:
-        """Raise where a connection has been lost, so that the pool makes another.
-
-        One that the server has closed has something to read, which is seen without asking the server. One that has
-        long been idle may be cut off without a sign, and is asked.
-        """
-        idle = time.monotonic() - self._used.get(connection, 0.0)
-        if idle > IDLE_SECONDS or _has_news(connection.fileno()):
-            await AsyncConnectionPool.check_connection(connection)
-
     async def _configure(self, connection: Connection) -> None:
         if not self.pgbouncer:
-            milliseconds = str(round(self.statement_seconds * 1000))
-            await connection.execute("SELECT set_config('statement_timeout', %s, false)", (milliseconds,))
+            await connection.execute(SESSION, (str(round(self.statement_seconds * 1000)),))
 
     async def _wait_for_server(self) -> None:
         """Connect once before the pool does, since a pool does not tell why it could not."""
@@ -215,15 +202,6 @@ class Database:
         self.address = self.address.within(schema)
         self.url = self.address.libpq
         self.pool = self._make_pool()
-
-
-def _has_news(descriptor: int) -> bool:
-    """Whether something has come in that nobody has read: an end of the connection, or a message unasked."""
-    if not hasattr(select, "poll"):  # Windows
-        return bool(select.select([descriptor], [], [], 0)[0])
-    poll = select.poll()
-    poll.register(descriptor, select.POLLIN)
-    return bool(poll.poll(0))
 
 
 @asynccontextmanager

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from memory.business_schema import FIRST
 from memory.database import Database, open_database
 from memory.errors import StewardError
 from memory.migrate import pending
@@ -92,7 +93,8 @@ async def _schema(database: Database, folders: Sequence[tuple[str, Path]]) -> Fi
     if missing:
         detail = f"{len(missing)} migrations are missing, the first is {missing[0]}"
         return Finding("schema", False, detail, "start the agent once: it applies them")
-    return Finding("schema", True, "current")
+    place = "" if database.schema == FIRST else f", in {database.schema}"
+    return Finding("schema", True, f"current{place}")
 
 
 async def _queue(database: Database) -> Finding:

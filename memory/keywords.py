@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
+from types import ModuleType
 
-import rjieba
-import snowballstemmer
+import Stemmer
 
 from memory.word_lists import word_groups, word_list
 
@@ -25,6 +25,14 @@ _OTHER = r"[^\W_\u3400-\u9fff\uf900-\ufaff]+"
 _TOKEN = re.compile(rf"{_CHINESE.pattern}+|{_OTHER}(?:['’\-]{_OTHER})*")
 _STOP_WORDS = word_list("stop_words")
 _IRREGULAR_FORMS = word_groups("irregular_forms")
+
+
+def segmenter() -> ModuleType:
+    """The package that cuts Chinese into words. It reads its dictionary when it is imported, which takes longer than
+    all else that is needed to open an agent."""
+    import rjieba
+
+    return rjieba
 
 
 def terms(text: str) -> list[str]:
@@ -54,7 +62,7 @@ def is_stop_word(word: str) -> bool:
 
 def _chinese(run: str) -> list[str]:
     bigrams = [run[i : i + 2] for i in range(len(run) - 1)] or [run]
-    return bigrams + [word for word in rjieba.cut(run) if len(word) > 2]
+    return bigrams + [word for word in segmenter().cut(run) if len(word) > 2]
 
 
 def _alphabetic(token: str) -> list[str]:
@@ -77,7 +85,5 @@ def stem(word: str) -> str:
     """
     if not word.isascii() or not word.isalpha():
         return word
-    stemmer = snowballstemmer.stemmer(
-        "english"
-    )  # keeps the word it works on, so no two threads may share one
+    stemmer = Stemmer.Stemmer("english")  # keeps the word it works on, so no two threads may share one
     return str(stemmer.stemWord(_IRREGULAR_FORMS.get(word, word)))

@@ -35,9 +35,12 @@ UPDATE user_memory SET superseded_by = %(id)s, valid_to = least(valid_to, %(said
  WHERE user_id = %(user_id)s AND superseded_by IS NULL
    AND (id = ANY(%(targets)s) OR (memory_key = %(key)s AND valid_to <= %(now)s))
 """
+# Where the key is free, which an index tells, nothing is looked through.
 NAMESAKES = """
 SELECT memory_key FROM user_memory
  WHERE user_id = %(user_id)s AND superseded_by IS NULL AND (valid_to IS NULL OR valid_to > %(now)s)
+   AND EXISTS (SELECT FROM user_memory AS taken
+                WHERE taken.user_id = %(user_id)s AND taken.memory_key = %(key)s AND taken.superseded_by IS NULL)
    AND regexp_replace(memory_key, '\\.\\d+$', '') = regexp_replace(%(key)s, '\\.\\d+$', '')
 """
 BUMP = """

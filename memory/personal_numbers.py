@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from datetime import date
 
-import phonenumbers
-
 IDENTITY_WEIGHTS = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
 IDENTITY_CHECK = "10X98765432"
 NOT_DIGITS = re.compile(r"\D")
@@ -48,6 +46,8 @@ def is_bank_card(number: str) -> bool:
 
 def is_phone(number: str, region: str | None) -> bool:
     """A valid number of its country; `region` for one that does not begin with + or 00."""
+    import phonenumbers  # most texts hold nothing that could be a number
+
     written = "+" + number[2:] if number.startswith("00") and region is None else number
     try:
         return phonenumbers.is_valid_number(phonenumbers.parse(written, region))

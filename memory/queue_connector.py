@@ -14,6 +14,7 @@ from procrastinate.manager import QUEUEING_LOCK_CONSTRAINT
 from psycopg import sql
 from psycopg.types.json import Jsonb
 
+from memory.business_schema import FIRST
 from memory.database import Connection, Database
 
 RECONNECT_SECONDS = 2.0
@@ -67,7 +68,7 @@ class PoolConnector(BaseAsyncConnector):
     @asynccontextmanager
     async def _connection(self) -> AsyncIterator[Connection]:
         try:
-            async with self._database.connection() as connection:
+            async with self._database.connection() as connection, self._own_functions(connection):
                 yield connection
         except psycopg.errors.UniqueViolation as error:
             name = error.diag.constraint_name
@@ -75,6 +76,18 @@ class PoolConnector(BaseAsyncConnector):
             raise exceptions.UniqueViolation(constraint_name=name or "", queueing_lock=lock) from error
         except psycopg.Error as error:
             raise exceptions.ConnectorException from error
+
+    @asynccontextmanager
+    async def _own_functions(self, connection: Connection) -> AsyncIterator[None]:
+        """The queue's functions in this business's schema alone: beside those of the business in `public`, which take
+        enumerations of their own, Postgres could not tell which is meant."""
+        schema = self._database.schema
+        if schema == FIRST:
+            yield
+            return
+        async with connection.transaction():
+            await connection.execute(sql.SQL("SET LOCAL search_path = {}").format(sql.Identifier(schema)))
+            yield
 
 
 def _wrapped(arguments: dict[str, Any]) -> dict[str, Any]:

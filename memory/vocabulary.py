@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-import rjieba
-
-from memory.keywords import is_stop_word, stem
+from memory.keywords import is_stop_word, segmenter, stem
 from memory.lexicon import Lexicon, lowered, words_of
 
 GENERIC_KEY_WORDS = words_of("generic_key_words")
@@ -101,7 +99,7 @@ def _words(text: str) -> frozenset[str]:
     words: set[str] = set()
     for token in _WORD.findall(text):
         if "\u3400" <= token[0] <= "\u9fff":
-            words.update(word for word in rjieba.cut_for_search(token) if not is_stop_word(word))
+            words.update(word for word in segmenter().cut_for_search(token) if not is_stop_word(word))
         elif not is_stop_word(token):
             words.add(stem(token.removesuffix("'s").removesuffix("’s")))
     return frozenset(words - _STATEMENT_WORDS)
@@ -113,7 +111,7 @@ def key_words(key: str) -> frozenset[str]:
     concepts, rest = _CONCEPTS.take(key.replace("_", " "))
     kinds, rest = _KINDS.take(_DAY_KEY.sub(" day ", rest))
     tokens = re.findall(r"[^\W\d_]+", rest)
-    words = {part for token in tokens for part in rjieba.cut_for_search(token)}
+    words = {part for token in tokens for part in segmenter().cut_for_search(token)}
     return concepts | kinds | ({stem(word) for word in words} - GENERIC_KEY_WORDS)
 
 

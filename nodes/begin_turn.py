@@ -40,15 +40,15 @@ async def begin_turn(state: AgentState, run: Run) -> AgentState:
     structlog.contextvars.bind_contextvars(turn_id=turn["id"])
     update: AgentState = {**fresh_turn(), "turn": turn}
     changes = _cleaned(messages, turn["message_id"])
+    waiting = state.get("approvals", [])
+    changes.extend(await _mend(messages, waiting, turn, run))
+    update["approvals"] = [request for request in waiting if request["by"] == "staff"]
+    update["decisions"] = {}
     if state.get("handoff"):
         if run.context.role == "staff":
             changes.append(AIMessage(text, id=turn["message_id"], name=STAFF))
         return {**update, "messages": changes, "answer": ""}
-    waiting = state.get("approvals", [])
-    changes.extend(await _mend(messages, waiting, turn, run))
     await _remember_unclosed(state, turn, run)
-    update["approvals"] = [request for request in waiting if request["by"] == "staff"]
-    update["decisions"] = {}
     reply = _unservable(message, text, whole, turn["locale"])
     if reply is None and await allowance_used_up(run):
         reply = say("out_of_budget", turn["locale"])

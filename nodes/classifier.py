@@ -47,10 +47,11 @@ class LocalRouter:
     async def classify(self, text: str) -> LocalRoute:
         """Probabilities of the intents for one customer message, and what may be decided on them."""
         plain = without_identifiers(text)
+        if len(text) > LONGEST or not says_something(plain):
+            (whole,) = await self._rank([plain])
+            return LocalRoute(whole, [])
         parts = clauses(plain)
         whole, *rankings = await self._rank([plain, *(parts if len(parts) > 1 else [])])
-        if len(text) > LONGEST or not says_something(plain):
-            return LocalRoute(whole, [])
         decided = decide_alone(
             whole, rankings or [whole], joined=several_wishes(plain), fallback=self._business.fallback
         )

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import structlog
 
 from nodes.booking import Booking
 from nodes.messages import new_id
-from nodes.review_round import ReviewRound, play_round, tell
 from nodes.run import Run
 from nodes.state import AgentState, Review
+
+if TYPE_CHECKING:
+    from nodes.review_round import ReviewRound
 
 log = structlog.get_logger(__name__)
 
 
 async def reflect(state: AgentState, run: Run) -> AgentState:
     """Have the draft reviewed once; the last round gives it, or what took its place, out as the answer."""
+    from nodes.review_round import play_round, tell  # its patterns are for those who have answers reviewed
+
     draft = state["draft"]
     assert draft is not None, "the edge to here asks for a draft"
     before = state.get("review")

@@ -39,7 +39,8 @@ async def request_approval(state: AgentState, run: Run) -> AgentState:
         "approvals": [request for request in waiting if request["call_id"] not in decisions],
         "decisions": {**state.get("decisions", {}), **decisions},
         "route": _offering(state["route"], reopened, run.business),
-        "answer": None,
+        # In a thread with staff the agent stays silent: whoever has decided tells the customer.
+        "answer": "" if state.get("handoff") else None,
         "draft": None,
         "review": None,
         "turn": turn,

@@ -14,6 +14,7 @@ from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 from uuid import uuid4
 
+import hypothesis
 import psycopg
 import pytest
 from psycopg import sql
@@ -32,6 +33,12 @@ PACKAGES = {
     "shop": ROOT / "graph/shop/migrations",
 }
 TEMPLATE_LOCK = 7_201_906
+
+# A busy machine is no fault of what is tested.
+hypothesis.settings.register_profile(
+    "steward", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("steward")
 
 
 def migration_folders() -> list[tuple[str, Path]]:

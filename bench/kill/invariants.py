@@ -22,6 +22,8 @@ TURNS = "SELECT turn_id, count(*) AS times FROM session_turn WHERE thread_id = %
 MEMORIES = "SELECT memory_key FROM user_memory WHERE user_id = %s AND valid_to IS NULL"
 JOBS = "SELECT task_name, status::text FROM procrastinate_jobs WHERE status = 'failed' OR task_name = 'remember_turn'"
 WRITES = {"book", "file_ticket", "cancel", "refund"}
+NOT_DONE = {"cancelled", "denied", "waiting", "unavailable", "unknown_tool"}
+"""What a call may be told as that has not taken effect; the last where the router was down and no tool is offered."""
 
 Effects = Counter[tuple[str, str]]
 
@@ -31,20 +33,25 @@ async def violations(agent: Agent, case: Case, accepted: bool) -> list[str]:
     database = agent.services.database
     state = await agent.graph.aget_state({"configurable": {"thread_id": case.thread_id}})
     messages: list[AnyMessage] = state.values.get("messages", [])
-    rows = await database.fetch(EFFECTS, (case.thread_id,))
-    effects: Effects = Counter({(row["tool"], row["item"]): row["times"] for row in rows})
+    effects = await effects_of(agent, case.thread_id)
     ledger = await database.fetch(LEDGER, (case.thread_id,))
     turns = {row["turn_id"]: row["times"] for row in await database.fetch(TURNS, (case.thread_id,))}
     memories = [row["memory_key"] for row in await database.fetch(MEMORIES, (case.user_id,))]
     return [
-        *_doubled(effects),
+        *doubled(effects),
         *_missing(case, effects, ledger),
-        *_untrue(messages, effects),
-        *_results(messages),
+        *untrue(messages, effects),
+        *unmatched(messages),
         *_answers(case, state.values, bool(state.tasks)),
         *_customer_messages(case, messages, accepted),
         *_remembered(case, turns, memories, accepted),
     ]
+
+
+async def effects_of(agent: Agent, thread_id: str) -> Effects:
+    """What has taken effect for the thread, and how often."""
+    rows = await agent.services.database.fetch(EFFECTS, (thread_id,))
+    return Counter({(row["tool"], row["item"]): row["times"] for row in rows})
 
 
 async def left_jobs(agent: Agent) -> list[str]:
@@ -53,7 +60,8 @@ async def left_jobs(agent: Agent) -> list[str]:
     return [f"memory job {row['task_name']} is left as {row['status']}" for row in rows]
 
 
-def _doubled(effects: Effects) -> Iterator[str]:
+def doubled(effects: Effects) -> Iterator[str]:
+    """Side effects that have happened more than once."""
     for (tool, item), times in effects.items():
         if times > 1:
             yield f"{tool}({item}) took effect {times} times"
@@ -71,7 +79,7 @@ def _missing(case: Case, effects: Effects, ledger: Sequence[dict[str, Any]]) -> 
                 yield f"{tool}({call[1]}) never took effect"
 
 
-def _untrue(messages: Sequence[AnyMessage], effects: Effects) -> Iterator[str]:
+def untrue(messages: Sequence[AnyMessage], effects: Effects) -> Iterator[str]:
     """What the model was told of a side effect is what happened."""
     told: dict[tuple[str, str], set[str]] = {}
     for call, result in _pairs(messages):
@@ -80,9 +88,9 @@ def _untrue(messages: Sequence[AnyMessage], effects: Effects) -> Iterator[str]:
     for call_key, verdicts in told.items():
         if "done" in verdicts and effects[call_key] != 1:
             yield f"{call_key} is told as done, and took effect {effects[call_key]} times"
-        if verdicts <= {"cancelled", "denied", "waiting"} and effects[call_key]:
+        if verdicts <= NOT_DONE and effects[call_key]:
             yield f"{call_key} is told as not done ({verdicts}), and took effect"
-        if not verdicts <= {"done", "cancelled", "denied", "waiting", "in_doubt"}:
+        if not verdicts <= {"done", "in_doubt", *NOT_DONE}:
             yield f"{call_key} is told as {verdicts}"
 
 
@@ -101,7 +109,8 @@ def _pairs(messages: Sequence[AnyMessage]) -> Iterator[tuple[Any, ToolMessage]]:
                 yield call, found
 
 
-def _results(messages: Sequence[AnyMessage]) -> Iterator[str]:
+def unmatched(messages: Sequence[AnyMessage]) -> Iterator[str]:
+    """Calls without exactly one result, and results without a call."""
     calls = Counter(id for m in messages if isinstance(m, AIMessage) for id in call_ids(m))
     results = Counter(m.tool_call_id for m in messages if isinstance(m, ToolMessage))
     if calls != results:

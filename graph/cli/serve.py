@@ -16,4 +16,6 @@ def serve(context: typer.Context) -> None:
 
 
 def _announce(base: str) -> None:
-    note(f"Steward on {base} · Studio: https://smith.langchain.com/studio/?baseUrl={base}")
+    note(
+        f"Steward on {base} · Page: {base}/console · Studio: https://smith.langchain.com/studio/?baseUrl={base}"
+    )

@@ -41,7 +41,7 @@ def check_name(name: str) -> None:
     """Raises InvalidInput where no business or module can be called so."""
     if not NAME.fullmatch(name) or name in TAKEN or keyword.iskeyword(name):
         raise InvalidInput(
-            f"A business cannot be called {name!r}: up to 40 lower-case letters, digits and underscores, beginning "
+            f"A business cannot be called {name!r}: use up to 40 lower-case letters, digits and underscores, beginning "
             "with a letter, and no word of Python or of Steward."
         )
     if find_spec(name) is not None:

@@ -14,17 +14,18 @@ question AS MATERIALIZED (
     -- a one-bit weight for each term; single precision carries 24 bits exactly, hence two vectors
     SELECT ('{' || coalesce(string_agg(term || ':' || (1 << (number - 1)::int), ',')
                             FILTER (WHERE number <= 24), '') || '}/268435456')::sparsevec AS first_terms,
-           ('{' || coalesce(string_agg(term || ':' || (1 << (number - 25)::int), ',')
-                            FILTER (WHERE number > 24), '') || '}/268435456')::sparsevec AS further_terms,
+           ('{' || string_agg(term || ':' || (1 << (number - 25)::int), ',')
+                   FILTER (WHERE number > 24) || '}/268435456')::sparsevec AS further_terms,
            CASE WHEN vector_dims(%(vector)s::vector) > 512 THEN subvector(%(vector)s::vector, 1, 512)
                 ELSE %(vector)s::vector END::halfvec AS vector
       FROM term
 ),
 mine AS MATERIALIZED (
     -- `held` has bit n - 1 set where the memory holds term n
-    SELECT id, l2_norm(search_terms) ^ 2 AS words,
+    SELECT id, source_thread_id, source_position, memory_type, importance, last_confirmed_at,
+           l2_norm(search_terms) ^ 2 AS words,
            (-(search_terms <#> (SELECT first_terms FROM question))
-            - (search_terms <#> (SELECT further_terms FROM question)) * 16777216)::bigint AS held,
+            - coalesce((search_terms <#> (SELECT further_terms FROM question)) * 16777216, 0))::bigint AS held,
            CASE WHEN embedding_model = %(model)s
                 THEN 1 - (search_vector <=> (SELECT vector FROM question)) END AS similarity
       FROM searchable_memory
@@ -63,35 +64,37 @@ typical AS MATERIALIZED (
       FROM alike LEFT JOIN covered USING (held) CROSS JOIN asked
 ),
 matched AS (
-    SELECT id, similarity, coalesce(terms, 0) AS terms,
+    SELECT mine.*, coalesce(terms, 0) AS terms,
            coalesce(found, 0) * 2.2 / (1 + 1.2 * (0.6 + 0.4 * words / (SELECT words FROM size))) AS found
       FROM mine
       LEFT JOIN covered USING (held)
 ),
 nearest AS (
-    SELECT id, found, terms, similarity
+    SELECT *
       FROM matched
      ORDER BY coalesce(found / (SELECT asked.all FROM asked), 0)
               + %(similarity_weight)s * coalesce(similarity, 0) DESC
      LIMIT 200
 ),
 relevant AS (
-    SELECT memory.id, memory.source_thread_id, nullif(memory.source_position, 0) AS source_position,
-           memory.memory_type, memory.importance, memory.last_confirmed_at, exact.similarity,
+    SELECT nearest.id, source_thread_id, nullif(source_position, 0) AS source_position, memory_type, importance,
+           last_confirmed_at,
            coalesce(found / asked.all, 0) + %(similarity_weight)s * coalesce(exact.similarity, 0) AS relevance,
            nearest.terms / (asked.terms + %(doubt)s)
            * CASE WHEN exact.similarity IS NULL THEN %(words_alone)s ELSE 1 END
            + coalesce(exact.similarity, 0) AS fit
       FROM nearest
-      JOIN user_memory AS memory USING (id)
      CROSS JOIN LATERAL (
            SELECT CASE WHEN vector_dims(%(vector)s::vector) > 512 AND nearest.similarity IS NOT NULL
-                       THEN 1 - (memory.embedding <=> %(vector)s::vector)
+                       THEN (SELECT 1 - (embedding <=> %(vector)s::vector) FROM user_memory WHERE id = nearest.id)
                        ELSE nearest.similarity END AS similarity) AS exact
      CROSS JOIN asked
 ),
 lifted AS (
-    SELECT *, greatest(relevance - (SELECT typical.relevance FROM typical), 0) AS lift FROM relevant
+    -- what was told in no turn has no neighbours; in a window of its own position NULL, it would have all of its kind
+    SELECT *, CASE WHEN source_thread_id IS NOT NULL AND source_position IS NOT NULL
+                   THEN greatest(relevance - (SELECT typical.relevance FROM typical), 0) END AS lift
+      FROM relevant
 ),
 ranked AS (
     SELECT id, fit,

@@ -95,7 +95,7 @@ async def test_businesses_that_start_at_once_each_find_their_place(settings: Set
     assert len({(name, place) for name, place in zip(names, places, strict=True)}) == 2
 
 
-async def test_jobs_of_one_business_are_left_alone_by_the_worker_of_another(settings: Settings) -> None:
+async def test_each_business_has_its_own_worker_do_its_jobs(settings: Settings) -> None:
     async with (
         open_agent(settings, business("desk")) as first,
         open_agent(settings, business("garage")) as second,
@@ -103,6 +103,12 @@ async def test_jobs_of_one_business_are_left_alone_by_the_worker_of_another(sett
         await first.graph.ainvoke(HELLO, THREAD, context=USER)
         assert await second.worker.drain(timeout=20)
         assert (await first.services.queue.depth())["todo"] == 1
+        await second.graph.ainvoke(HELLO, THREAD, context=USER)
+        for agent in (first, second):
+            assert await agent.worker.drain(timeout=60)
+            assert set(await agent.services.queue.depth()) <= {"todo"}, "nothing failed; a snapshot waits"
+            row = await agent.services.database.fetch_one("SELECT count(*) AS turns FROM session_turn")
+            assert row == {"turns": 1}
 
 
 async def test_the_doctor_makes_nothing_where_a_business_has_never_been_opened(settings: Settings) -> None:
@@ -110,6 +116,10 @@ async def test_the_doctor_makes_nothing_where_a_business_has_never_been_opened(s
         pass
     findings = {finding.name: finding for finding in await examine(settings, business("garage"))}
     assert "start the agent once" in findings["database"].cure
+    async with open_agent(settings, business("garage")):
+        pass
+    findings = {finding.name: finding for finding in await examine(settings, business("garage"))}
+    assert findings["schema"].detail == "current, in steward_garage"
 
 
 async def test_a_user_who_may_not_make_tables_is_told_what_to_grant(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import shutil
 from collections.abc import AsyncIterator, Sequence
@@ -15,7 +16,9 @@ from bench.scale.fill import fill, zipf_sizes
 from bench.scale.measure import TimedDatabase, measure, plan
 from memory.database import Database
 from memory.embeddings import Embedder, LocalEmbedder, Vectors
+from memory.keywords import terms
 from memory.memory_writer import MemoryWriter, NewMemory
+from memory.merge import Statement, same_statement
 from memory.migrate import migrate
 from memory.recall import RecallRequest, recall
 from tests.conftest import PACKAGES
@@ -64,6 +67,9 @@ async def test_a_memory_too_long_for_the_index_is_found_like_any_other(
     long = "".join(chr(0x4E00 + number) for number in range(900))
     await _write(database, embedder, "u" * 900, [("long", long), ("other", "likes jazz")])
     assert await database.fetch("SELECT FROM user_memory WHERE NOT fits_index")
+    for length in range(100, 2000, 100):  # nothing that counts as short enough is too long after all
+        odd = "".join(random.Random(length).choices("abcdefghijklmnopqrstuvwxyz0123456789", k=length))
+        await database.execute("UPDATE user_memory SET source_thread_id = %s", (odd,))
     request = RecallRequest("u" * 900, long[700:704], LATER, k=1, floor=None)
     assert [memory.key for memory in await recall(database, embedder, request)] == ["long"]
 
@@ -128,6 +134,51 @@ async def test_among_many_users_each_gets_ten_rows_from_an_index_that_holds_all_
         times = await measure(database, embedder, people[:12], SENTENCES, MAY, random.Random(1))
     assert "Index Only Scan using user_memory_search" in explained
     assert times.short == 0
+
+
+async def test_the_ten_best_are_those_of_an_exhaustive_search_in_full_precision(
+    database: Database, embedder: LocalEmbedder
+) -> None:
+    await fill(database, embedder, SENTENCES, [("u", 500), ("other", 20)], MAY)
+    await database.execute(
+        "UPDATE user_memory SET importance = 0.5, last_confirmed_at = %s, source_thread_id = NULL", (MAY,)
+    )
+    rows = await database.fetch("SELECT content, embedding::text FROM user_memory WHERE user_id = 'u'")
+    contents = [row["content"] for row in rows]
+    vectors = np.array([json.loads(row["embedding"]) for row in rows])
+    for question in (SENTENCES[0], "invoice by e-mail, 女儿", "who listens to music?"):
+        found = await recall(database, embedder, RecallRequest("u", question, MAY, k=10, floor=None))
+        cosines = vectors @ (await embedder.embed([question]))[0]
+        relevance = _relevance(contents, question, cosines)
+        best = _unlike(contents, np.argsort(-relevance), 10)
+        assert [memory.score for memory in found] == pytest.approx(list(relevance[best]), abs=2e-3)
+
+
+def _unlike(contents: Sequence[str], order: Sequence[int], k: int) -> list[int]:
+    """The first k of which no two say the same, as recall folds them."""
+    chosen: list[Statement] = []
+    indices: list[int] = []
+    for index in order:
+        statement = Statement("key", contents[index], "fact", MAY)
+        if len(indices) < k and not any(same_statement(statement, other) for other in chosen):
+            chosen.append(statement)
+            indices.append(index)
+    return indices
+
+
+def _relevance(contents: Sequence[str], question: str, cosines: Vectors) -> Vectors:
+    """Cosine and BM25 as the query has them, of each memory, in floating point throughout."""
+    held = [set(terms(content)) for content in contents]
+    mean = np.mean([len(words) for words in held])
+    asked, found = 0.0, np.zeros(len(contents))
+    for term in terms(question):
+        holders = np.array([term in words for words in held])
+        idf = np.log(1 + (len(held) - holders.sum() + 0.5) / (holders.sum() + 0.5))
+        asked += idf
+        found += idf * holders
+    lengths = np.array([len(words) for words in held])
+    normalised = found * 2.2 / (1 + 1.2 * (0.6 + 0.4 * lengths / mean))
+    return np.asarray(normalised / max(asked, 1e-9) + 0.5 * cosines)
 
 
 async def _write(

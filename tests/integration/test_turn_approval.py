@@ -184,3 +184,35 @@ async def test_a_fork_replays_a_recorded_side_effect_without_running_it_again(
         await talk.check_thread()
     assert (state["answer"], ran) == ("Noted, as I said.", {"note 1": 1})
     assert envelopes(state) == [{"status": "ok", "data": {"done": 1}}]
+
+
+async def test_a_fork_from_where_an_approval_waited_does_not_run_it_again(
+    module_database_url: str, tmp_path: Path, server: ModelServer, script: RoleQueues
+) -> None:
+    script.add("chat", tool_call("refund", {"x": 3}), Reply("Refunded."), Reply("Refunded, as I said."))
+    async with talking(module_database_url, tmp_path, server, TOOLS) as talk:
+        await talk.say("refund it")
+        waiting = (await talk.agent.graph.aget_state(talk.config)).config
+        assert (await talk.decide(APPROVE, by="staff"))["answer"] == "Refunded."
+        fork = await talk.agent.graph.aupdate_state(waiting, {"draft": None}, as_node="execute_tools")
+        fork["configurable"]["thread_id"] = talk.thread_id
+        asked_again = await talk.agent.graph.ainvoke(None, fork)
+        assert asked_again["__interrupt__"]
+        state = await talk.decide(APPROVE, by="staff")
+        await talk.check_thread()
+    assert (state["answer"], ran) == ("Refunded, as I said.", {"refund 3": 1})
+
+
+async def test_customer_and_staff_wait_on_one_message_and_a_new_one_leaves_the_staffs_open(
+    module_database_url: str, tmp_path: Path, server: ModelServer, script: RoleQueues
+) -> None:
+    script.add("chat", tool_calls(("cancel", {"x": 2}), ("refund", {"x": 3})), Reply("Never mind then."))
+    script.add("chat", told_of_the_decision)
+    async with talking(module_database_url, tmp_path, server, TOOLS) as talk:
+        await talk.say("cancel it and refund it")
+        assert (await talk.say("wait"))["answer"] == "Never mind then."
+        (payload,) = await talk.interrupts()
+        assert [request["name"] for request in payload["action_requests"]] == ["refund"]
+        state = await talk.decide(APPROVE, by="staff")
+        await talk.check_thread()
+    assert (state["answer"], ran) == ("Your refund is through.", {"refund 3": 1})

@@ -20,6 +20,7 @@ REQUEST = {"call_id": "c", "name": "t", "args": {}, "by": "customer", "reason": 
     ("decide", "state", "path"),
     [
         (edges.after_begin, {"handoff": {"since": ""}}, "with staff"),
+        (edges.after_begin, {"handoff": {"since": ""}, "approvals": [REQUEST]}, "waiting for staff"),
         (edges.after_begin, {"answer": None}, ["what is asked", "what is known"]),
         (edges.after_begin, {"answer": "I did not receive any text."}, "answered"),
         (edges.after_assembly, {"route": {"ask": True}}, "unsure"),
@@ -33,6 +34,8 @@ REQUEST = {"call_id": "c", "name": "t", "args": {}, "by": "customer", "reason": 
         (edges.after_tools, {"approvals": [REQUEST], "tool_calls": [], "retry": None}, "results"),
         (edges.after_tools, {"approvals": [], "retry": {"attempts": {"c": 1}}}, "retry"),
         (edges.after_tools, {"approvals": [], "retry": None}, "results"),
+        (edges.after_tools, {"handoff": {"since": ""}, "answer": None}, "results"),
+        (edges.after_tools, {"handoff": {"since": ""}, "answer": ""}, "with staff"),
         (edges.after_approval, {"approvals": [REQUEST]}, "undecided"),
         (edges.after_approval, {"approvals": []}, "settled"),
         (edges.after_review, {"review": {"done": False}}, "another round"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from langchain_core.runnables import RunnableConfig
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -59,9 +60,12 @@ async def hand_back(request: Request) -> Response:
         raise not_found("Thread")
     if not snapshot.values.get("handoff"):
         raise HTTPException(409, "The thread is not with a person.")
-    await served.aupdate_state(
-        {"configurable": {"thread_id": thread_id}}, {"handoff": None}, as_node="write_memory"
-    )
+    config: RunnableConfig = {"configurable": {"thread_id": thread_id}}
+    await served.aupdate_state(config, {"handoff": None}, as_node="write_memory")
+    if snapshot.values.get("approvals"):
+        await served.ainvoke(
+            None, config
+        )  # as far as the approval that waits, which the change has passed over
     return JSONResponse({"thread_id": thread_id, "handoff": None})
 
 

@@ -22,6 +22,7 @@ const dialog = document.getElementById("sign-in");
 const counts = { approvals: 0, people: 0 };
 let about = null;
 let current = "";
+let visit = 0;
 let leave = () => {};
 
 /** The view and its parameters in the address: #/conversations/THREAD/TURN. */
@@ -35,8 +36,17 @@ function renderFrame() {
   document.getElementById("skip").textContent = t("skip");
   document.title = `${t(`title.${name}`)} · Steward`;
   document.getElementById("business").textContent = about ? about.business.name : "";
-  show(document.getElementById("nav"), Object.keys(VIEWS).map((view) => navLink(view, name)));
-  show(document.getElementById("tools"), offlineNote(), languageSwitch(), signButton());
+  renderNav();
+  show(document.getElementById("toolbar"), offlineNote(), languageSwitch(), signButton());
+}
+
+/** Made anew whenever a count changes; the focus stays where it is. */
+function renderNav() {
+  const [name] = address();
+  const nav = document.getElementById("nav");
+  const held = nav.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
+  show(nav, Object.keys(VIEWS).map((view) => navLink(view, name)));
+  if (held) nav.querySelector(`[href="${held}"]`)?.focus();
 }
 
 function navLink(view, active) {
@@ -114,6 +124,7 @@ function askForToken(note) {
 
 async function render() {
   const [name, rest] = address();
+  const mine = ++visit;
   renderFrame();
   leave();
   leave = () => {};
@@ -122,9 +133,11 @@ async function render() {
   if (fresh) begin(); // a view that is still loading then fills nothing that is shown
   main.className = `view ${name}`;
   try {
-    leave = (await VIEWS[name](main, rest, { about, fresh, count })) ?? (() => {});
+    const end = (await VIEWS[name](main, rest, { about, fresh, count })) ?? (() => {});
+    if (visit === mine) leave = end;
+    else end(); // somebody has gone on while it loaded
   } catch (error) {
-    if (error.status !== 401) show(main, h("p", { class: "empty bad" }, error.message));
+    if (error.status !== 401 && visit === mine) show(main, h("p", { class: "empty bad" }, error.message));
   }
 }
 
@@ -138,7 +151,7 @@ function begin() {
 function count(name, number) {
   if (counts[name] === number) return;
   counts[name] = number;
-  renderFrame();
+  renderNav();
 }
 
 async function poll() {

@@ -5,7 +5,8 @@ import { action, field, form, h, say, show } from "./dom.js";
 import { fullMoment, t } from "./words.js";
 
 const REFRESH = 8000;
-const UUID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
+/** What a thread has to be called so that the server can run it. */
+export const UUID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 export async function renderApprovals(main, rest, frame) {
   const list = h("div", { class: "cards" });

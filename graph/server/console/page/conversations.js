@@ -4,7 +4,7 @@ import { read } from "./api.js";
 import { action, h, show } from "./dom.js";
 import { renderThread } from "./thread.js";
 import { renderTurn } from "./turn.js";
-import { fullMoment, moment, t } from "./words.js";
+import { fullMoment, language, moment, t } from "./words.js";
 
 const REFRESH = 8000;
 let words = "";
@@ -15,12 +15,13 @@ export async function renderConversations(main, rest, frame) {
   const [thread, turn] = rest;
   main.dataset.depth = String(rest.filter(Boolean).length);
   if (frame.fresh || !panes || !main.contains(panes.list)) panes = build(main);
+  panes.intents = frame.about?.intents ?? {};
   translate(panes);
-  const listing = refreshList(panes, thread, frame);
+  const listing = refreshList(panes, thread);
   const leaveThread = await openThread(panes, thread, turn, frame);
-  await openTurn(panes, thread, turn, frame);
+  await openTurn(panes, thread, turn);
   await listing;
-  const timer = setInterval(() => !document.hidden && refreshList(panes, thread, frame).catch(() => {}), REFRESH);
+  const timer = setInterval(() => !document.hidden && refreshList(panes, thread).catch(() => {}), REFRESH);
   return () => {
     clearInterval(timer);
     leaveThread();
@@ -42,7 +43,7 @@ function build(main) {
     clearTimeout(waiting);
     waiting = setTimeout(() => {
       words = found.search.value.trim();
-      refreshList(found, address(), {});
+      refreshList(found, address());
     }, 250);
   });
   found.side.append(h("div", { class: "searching" }, found.label, found.search), found.list, found.more);
@@ -60,32 +61,32 @@ function translate(found) {
   found.turn.setAttribute("aria-label", t("turn"));
 }
 
-async function refreshList(found, thread, frame) {
+async function refreshList(found, thread) {
   const asked = words;
   const { conversations } = await read.conversations(asked);
   if (asked !== words) return;
   const signature = JSON.stringify([conversations, thread, document.documentElement.lang]);
   if (found.signature === signature) return;
   found.signature = signature;
-  const lines = conversations.map((one) => line(one, thread, frame));
+  const lines = conversations.map((one) => line(one, thread, found.intents));
   const focused = document.activeElement?.dataset?.thread;
   show(found.list, lines.length ? lines : h("li", { class: "empty" }, t("no.conversations")));
   if (focused) found.list.querySelector(`[data-thread="${CSS.escape(focused)}"]`)?.focus();
-  offerMore(found, conversations, thread, frame);
+  offerMore(found, conversations, thread);
 }
 
-function offerMore(found, conversations, thread, frame) {
+function offerMore(found, conversations, thread) {
   if (conversations.length < 30) return show(found.more);
   const last = conversations.at(-1).checkpoint_id;
   const load = async () => {
     const next = (await read.conversations(words, last)).conversations;
-    found.list.append(...next.map((one) => line(one, thread, frame)));
-    offerMore(found, next, thread, frame);
+    found.list.append(...next.map((one) => line(one, thread, found.intents)));
+    offerMore(found, next, thread);
   };
   return show(found.more, action(t("more"), load));
 }
 
-function line(one, thread) {
+function line(one, thread, intents) {
   const active = one.thread_id === thread;
   const marks = [
     one.waits ? h("span", { class: "chip warn" }, t("waits")) : null,
@@ -110,7 +111,7 @@ function line(one, thread) {
         h("time", { datetime: one.at, title: fullMoment(one.at) }, moment(one.at)),
       ),
       h("span", { class: "words" }, one.request),
-      h("span", { class: "marks" }, marks, one.intents.map((name) => h("span", { class: "chip quiet" }, name))),
+      h("span", { class: "marks" }, marks, one.intents.map((name) => h("span", { class: "chip quiet", title: intents[name]?.[language] }, name))),
     ),
   );
 }
@@ -123,10 +124,10 @@ async function openThread(found, thread, turn, frame) {
   return renderThread(found.thread, thread, turn, frame);
 }
 
-async function openTurn(found, thread, turn, frame) {
+async function openTurn(found, thread, turn) {
   if (!thread || !turn) {
     show(found.turn, h("p", { class: "empty" }, t("choose.turn")));
     return;
   }
-  await renderTurn(found.turn, thread, turn, frame);
+  await renderTurn(found.turn, thread, turn);
 }

@@ -79,7 +79,7 @@ function memoryCard(user, memory, refresh) {
     `${t("importance")} ${percent(memory.importance)}`,
     `${t("confirmed")} ${moment(memory.last_confirmed_at)}`,
   ].filter(Boolean);
-  const read_ = () =>
+  const reading = () =>
     show(
       body,
       h("p", { class: "words" }, memory.content),
@@ -93,10 +93,10 @@ function memoryCard(user, memory, refresh) {
       ),
     );
   const edit = () => {
-    show(body, correcting(user, memory, refresh, read_));
+    show(body, correcting(user, memory, refresh, reading));
     body.querySelector("textarea").focus();
   };
-  read_();
+  reading();
   return h("article", { class: "card memory", "data-key": memory.key }, h("h3", {}, h("code", {}, memory.key)), body);
 }
 

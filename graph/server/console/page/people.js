@@ -5,25 +5,33 @@ import { h, show } from "./dom.js";
 import { packet } from "./thread.js";
 import { t } from "./words.js";
 
+const REFRESH = 8000;
+
 export async function renderPeople(main, rest, frame) {
-  const { handovers } = await read.handovers();
-  frame.count("people", handovers.length);
-  const cards = handovers.map((one) =>
+  const list = h("div", { class: "cards" });
+  show(main, h("div", { class: "column" }, h("h1", {}, t("title.people")), list));
+  let seen = null;
+  const refresh = async () => {
+    const { handovers } = await read.handovers();
+    frame.count("people", handovers.length);
+    const now = JSON.stringify(handovers);
+    if (now === seen) return;
+    seen = now;
+    show(list, handovers.length ? cards(handovers) : h("p", { class: "empty" }, t("no.people")));
+  };
+  await refresh();
+  const timer = setInterval(() => !document.hidden && refresh().catch(() => {}), REFRESH);
+  return () => clearInterval(timer);
+}
+
+function cards(handovers) {
+  return handovers.map((one) =>
     h(
       "article",
       { class: "card" },
       h("header", {}, h("h2", {}, h("a", { href: `#/conversations/${encodeURIComponent(one.thread_id)}` }, one.user_id))),
       h("p", { class: "words" }, one.request),
       packet(one.handoff),
-    ),
-  );
-  show(
-    main,
-    h(
-      "div",
-      { class: "column" },
-      h("h1", {}, t("title.people")),
-      h("div", { class: "cards" }, cards.length ? cards : h("p", { class: "empty" }, t("no.people"))),
     ),
   );
 }

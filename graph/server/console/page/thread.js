@@ -1,7 +1,7 @@
 // One conversation: what was said and called, and what staff can do with it now.
 
 import { change, read } from "./api.js";
-import { approvalCard } from "./approvals.js";
+import { UUID, approvalCard } from "./approvals.js";
 import { action, field, form, h, say, show } from "./dom.js";
 import { fullMoment, moment, number, t } from "./words.js";
 
@@ -10,10 +10,10 @@ const REFRESH = 5000;
 /** Fills the pane and keeps it fresh; gives back what ends that. */
 export async function renderThread(pane, thread, turn, frame) {
   const parts = { head: h("header", {}), said: h("ol", { class: "said" }), acts: h("div", { class: "acts" }) };
-  if (pane.dataset.thread !== thread) {
-    pane.dataset.thread = thread;
-    show(pane, h("p", { class: "empty" }, t("loading")));
-  }
+  const same = pane.dataset.thread === thread;
+  const top = same ? pane.scrollTop : 0;
+  pane.dataset.thread = thread;
+  if (!same) show(pane, h("p", { class: "empty" }, t("loading")));
   let seen = "";
   let acts = "";
   const refresh = async () => {
@@ -23,17 +23,24 @@ export async function renderThread(pane, thread, turn, frame) {
     if (now === seen) return;
     const first = seen === "";
     seen = now;
-    show(parts.head, head(found, frame));
+    show(parts.head, head(found));
     show(parts.said, found.shortened && h("li", { class: "empty" }, t("shortened")), lines(found, turn));
     const standing = JSON.stringify([found.waiting, found.handoff]);
     if (standing !== acts) show(parts.acts, actions(found, frame, refresh));
     acts = standing;
     if (first) show(pane, parts.head, parts.said, parts.acts);
-    if (first && !turn) parts.said.lastElementChild?.scrollIntoView({ block: "nearest" });
+    if (first && same) pane.scrollTop = top;
+    else if (first && !turn) parts.said.lastElementChild?.scrollIntoView({ block: "nearest" });
+    if (first && !same && !turn) focusWhereNoListIs(parts.head);
   };
   await refresh();
   const timer = setInterval(() => !document.hidden && refresh().catch(() => {}), REFRESH);
   return () => clearInterval(timer);
+}
+
+/** Where the pane has taken the list's place, whoever goes on by keyboard goes on in the pane. */
+function focusWhereNoListIs(head) {
+  if (!document.querySelector(".side").checkVisibility()) head.querySelector("a").focus({ preventScroll: true });
 }
 
 function head(found) {
@@ -107,6 +114,15 @@ function actions(found, frame, refresh) {
 
 function handover(found, frame, refresh) {
   const { handoff, thread_id: thread, user_id: user } = found;
+  const back = action(t("hand.back"), async () => {
+    await change.handBack(thread);
+    say(t("handed.back"));
+    await refresh();
+  });
+  if (!UUID.test(thread)) {
+    const note = h("p", { class: "faint" }, t("not.uuid.reply"));
+    return h("section", { class: "card handover" }, packet(handoff), note, h("div", { class: "buttons" }, back));
+  }
   const text = h("textarea", { rows: 3, required: true });
   const reply = form(
     { class: "reply" },
@@ -121,11 +137,7 @@ function handover(found, frame, refresh) {
       "div",
       { class: "buttons" },
       h("button", { type: "submit", class: "primary" }, t("send")),
-      action(t("hand.back"), async () => {
-        await change.handBack(thread);
-        say(t("handed.back"));
-        await refresh();
-      }),
+      back,
     ),
   );
   return h("section", { class: "card handover" }, packet(handoff), reply);

@@ -6,10 +6,12 @@ import { picture } from "./picture.js";
 import { fullMoment, money, named, number, percent, seconds, t } from "./words.js";
 
 const CLASSES = ["instructions", "memory", "tools", "history", "output"];
+const NUMBERS = new Set(["took", "prompt", "completion"]);
 let drawn = null;
 
 export async function renderTurn(pane, thread, turn) {
-  if (pane.dataset.turn !== turn) show(pane, h("p", { class: "empty" }, t("loading")));
+  const fresh = pane.dataset.turn !== turn;
+  if (fresh) show(pane, h("p", { class: "empty" }, t("loading")));
   pane.dataset.turn = turn;
   drawn ??= await read.graph();
   const found = await read.turn(thread, turn);
@@ -17,7 +19,7 @@ export async function renderTurn(pane, thread, turn) {
   const address = `#/conversations/${encodeURIComponent(thread)}`;
   show(
     pane,
-    h("header", {}, h("a", { class: "back", href: address }, `‹ ${t("back")}`), h("div", {}, h("h2", {}, found.turn.request), sum(found))),
+    h("header", {}, h("a", { class: "back", href: address }, `‹ ${t("back")}`), h("div", {}, h("h2", { tabindex: "-1" }, found.turn.request), sum(found))),
     ending(found),
     part(t("way"), h("div", { class: "picture" }, picture(drawn, found.way)), steps(found.way)),
     part(t("route"), route(found.route)),
@@ -28,9 +30,11 @@ export async function renderTurn(pane, thread, turn) {
     part(t("rate"), rating(found)),
     part(t("versions"), versions(found.turn.versions)),
   );
+  if (fresh) pane.querySelector("h2").focus({ preventScroll: true });
 }
 
 const part = (title, ...content) => h("section", { class: "part" }, h("h3", {}, title), content);
+const head = (name) => h("th", { scope: "col", class: NUMBERS.has(name) ? "number" : null }, t(name));
 const none = (text) => h("p", { class: "faint" }, text);
 
 function sum(found) {
@@ -61,7 +65,7 @@ function steps(way) {
       h("td", { class: "number" }, step.asked ? t("asked") : step.seconds === null ? t("running") : seconds(step.seconds)),
     ),
   );
-  const heads = ["step", "stage", "what", "took"].map((name) => h("th", { scope: "col" }, t(name)));
+  const heads = ["step", "stage", "what", "took"].map(head);
   return h("div", { class: "scroll" }, h("table", {}, h("caption", { class: "hidden" }, t("way.table")), h("thead", {}, h("tr", {}, heads)), h("tbody", {}, rows)));
 }
 
@@ -148,7 +152,7 @@ function cost(found) {
 }
 
 function modelCalls(found) {
-  const heads = ["role", "model", "prompt", "completion"].map((name) => h("th", { scope: "col" }, t(name)));
+  const heads = ["role", "model", "prompt", "completion"].map(head);
   const rows = found.map((call) =>
     h(
       "tr",

@@ -142,6 +142,7 @@ export default {
   "type.state": "state",
   "thread": "Conversation",
   "not.uuid": "The server can run only threads whose name is a UUID. Settle this one with: steward resume --thread {thread}",
+  "not.uuid.reply": "The server can run only threads whose name is a UUID. Reply where the conversation was begun.",
   "node.begin_turn": "takes the message in",
   "node.route": "finds what is asked",
   "node.recall_memory": "recalls what is known",
