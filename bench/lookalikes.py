@@ -83,7 +83,7 @@ def script(request: Request) -> Reply:
     last = request["messages"][-1]
     if last["role"] != "user":
         return Reply("Done.")
-    order = str(last["content"]).rsplit("cancel ", 1)[-1].strip()
+    order = NUMBER.findall(str(last["content"]))[-1]
     return Reply(
         text=None,
         calls=[Call("order_query", {}), Call("order_update", {"order_id": order, "action": "cancel"})],
