@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+from memory.clean import LARGEST_INTEGER
 from tools.formats import canonical
 from tools.json_text import Unreadable, read_json
 
@@ -80,7 +81,7 @@ def _number(value: object) -> list[object]:
     if not isinstance(value, str) or not _NUMBER.fullmatch(text := plain(value)):
         return []
     exact = Decimal(text)
-    if exact == exact.to_integral_value() and exact.adjusted() < 40:
+    if abs(exact) <= LARGEST_INTEGER and exact == exact.to_integral_value():
         return [int(exact)]
     reading = float(text)
     try:

@@ -13,7 +13,7 @@ from uuid import uuid4
 
 from langchain_core.messages import AIMessage, AIMessageChunk, InvalidToolCall, ToolCall
 
-from memory.clean import clean_text
+from memory.clean import LARGEST_INTEGER, clean_text
 from tools.arguments import check_call
 from tools.calls import RawCall
 from tools.envelope import dump
@@ -133,7 +133,7 @@ def _fitted(call: RawCall, registry: ToolRegistry, offered: Collection[str]) -> 
         return protocol_name(call.name) if call.name.strip() else NO_NAME, call.args
     args = call.args
     if args is None and call.text and isinstance(checked := check_call(spec, call), Validated):
-        args = checked.args
+        args = _clean(checked.args)
     return registry.protocol_name(spec.name), args
 
 
@@ -151,9 +151,11 @@ def _unique(call_id: str, taken: Collection[str]) -> str:
 
 
 def _clean(value: Any) -> Any:
-    """What no store takes (NUL, halves of characters) taken out of all texts."""
+    """As every store takes it: no NUL or halves of characters in texts, and a number beyond 64 bits as its digits."""
     if isinstance(value, str):
         return clean_text(value)
+    if isinstance(value, int) and abs(value) > LARGEST_INTEGER:
+        return str(value)
     if isinstance(value, Mapping):
         return {clean_text(key): _clean(each) for key, each in value.items()}
     return [_clean(each) for each in value] if isinstance(value, list) else value

@@ -15,6 +15,7 @@ from tools.declare import tool
 from tools.names import is_protocol_name
 from tools.reading import raw_calls, read_calls
 from tools.registry import ToolRegistry
+from tools.validate import Rejected, validate
 
 
 @tool
@@ -103,6 +104,14 @@ def test_what_no_store_takes_is_cleaned_out_of_arguments() -> None:
         {"name": "t", "args": '{"a": "x\\u0000y", "b": ["\\ud83d\\ude00"]}', "id": "1", "index": 0}
     )
     assert read_calls(chunk, ()).tool_calls[0]["args"] == {"a": "xy", "b": ["😀"]}
+
+
+def test_a_number_that_no_checkpoint_holds_stands_as_its_digits_and_is_refused_as_an_integer() -> None:
+    big = 2**70
+    message = AIMessage("", tool_calls=[called("t", {"n": big, "m": [-big, 2**62]}, "1")])
+    args = read_calls(message, ()).tool_calls[0]["args"]
+    assert args == {"n": str(big), "m": [str(-big), 2**62]}
+    assert isinstance(validate({"properties": {"n": {"type": "integer"}}}, {"n": args["n"]}), Rejected)
 
 
 def test_arguments_nested_beyond_reason_are_no_arguments() -> None:
