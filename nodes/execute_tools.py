@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
+from typing import cast
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
+from memory.clean import clean_json
 from nodes.compact import booked_digests
 from nodes.context_groups import open_calls
 from nodes.messages import new_id
@@ -20,6 +22,7 @@ from tools.calls import Decision, Outcome, PreparedCall, RawCall
 from tools.envelope import render
 from tools.outcomes import refusal
 from tools.reading import raw_calls
+from tools.spec import Arguments
 
 OVER_THE_LIMIT = "The turn has used up its tool calls; this one did not run."
 
@@ -81,7 +84,7 @@ def _unsettled(
         {
             "call_id": call.id,
             "name": call.spec.name,
-            "args": call.args,
+            "args": _stored(call.args),
             "by": call.approval.by,
             "reason": call.approval.reason,
         }
@@ -101,7 +104,7 @@ def _pending(state: AgentState, prepared: Sequence[PreparedCall | Outcome]) -> l
         {
             "id": call.id,
             "name": call.spec.name,
-            "args": call.args,
+            "args": _stored(call.args),
             "status": "pending",
             "error_kind": None,
             "attempts": 0,
@@ -146,11 +149,16 @@ def _record(outcome: Outcome) -> ToolCallRecord:
     return {
         "id": outcome.id,
         "name": outcome.name,
-        "args": outcome.args,
+        "args": _stored(outcome.args),
         "status": "pending" if outcome.transient else outcome.envelope["status"],
         "error_kind": outcome.envelope.get("error_kind"),
         "attempts": outcome.attempts,
     }
+
+
+def _stored(args: Arguments) -> Arguments:
+    """As a checkpoint holds them: a number beyond 64 bits as its digits, which are read as that number again."""
+    return cast(Arguments, clean_json(args).value)
 
 
 def _merged(before: Sequence[ToolCallRecord], after: Sequence[ToolCallRecord]) -> list[ToolCallRecord]:

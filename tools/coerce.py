@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from memory.clean import LARGEST_INTEGER
 from tools.formats import canonical
 from tools.json_text import Unreadable, read_json
 
@@ -81,7 +80,7 @@ def _number(value: object) -> list[object]:
     if not isinstance(value, str) or not _NUMBER.fullmatch(text := plain(value)):
         return []
     exact = Decimal(text)
-    if abs(exact) <= LARGEST_INTEGER and exact == exact.to_integral_value():
+    if exact == exact.to_integral_value() and exact.adjusted() < 40:
         return [int(exact)]
     reading = float(text)
     try:
