@@ -63,6 +63,14 @@ SELECT count(*) AS jobs FROM procrastinate_jobs
    AND (status = 'doing' OR status = 'todo' AND (scheduled_at IS NULL OR scheduled_at <= now()))
 """
 
+# The same thing was queued again while a dead worker held it. The new job cannot start before the old one is gone,
+# and the old one cannot go back into the queue beside the new one.
+SUPERFLUOUS = """
+DELETE FROM procrastinate_jobs AS held
+ WHERE id = %s AND status = 'doing'
+   AND EXISTS (SELECT FROM procrastinate_jobs WHERE queueing_lock = held.queueing_lock AND status = 'todo')
+"""
+
 FAILURES = (psycopg.Error, StewardError, exceptions.ProcrastinateException)
 
 
@@ -189,6 +197,8 @@ class Worker:
         """Put jobs back that were in the hands of a worker that died."""
         manager = self._queue.app.job_manager
         for job in await manager.get_stalled_jobs(queue=QUEUE, seconds_since_heartbeat=STALLED_SECONDS):
+            if await self._database.execute(SUPERFLUOUS, (job.id,)):
+                continue
             with suppress(exceptions.ConnectorException):  # another worker was quicker
                 await manager.retry_job(job)
                 log.warning("memory job of a dead worker taken up again", job_id=job.id, task=job.task_name)

@@ -199,6 +199,21 @@ async def test_the_job_of_a_dead_worker_is_taken_up_again(
     assert await contents(database) == {"tea": "Likes green tea"}
 
 
+async def test_a_turn_that_was_queued_again_while_a_dead_worker_held_it_holds_nobody_up(
+    database: Database, embedder: LocalEmbedder, settings: MemorySettings, queue: MemoryQueue
+) -> None:
+    turn = exchange("tea = Likes green tea")
+    await queue.enqueue_turn(turn)
+    await database.execute(
+        "WITH dead AS (INSERT INTO procrastinate_workers (last_heartbeat) VALUES (now() - interval '1 minute')"
+        " RETURNING id) UPDATE procrastinate_jobs SET status = 'doing', worker_id = dead.id FROM dead"
+    )
+    await queue.enqueue_turn(turn)
+    assert await make_worker(database, embedder, settings).drain(timeout=10)
+    assert await contents(database) == {"tea": "Likes green tea"}
+    assert await database.fetch("SELECT id FROM procrastinate_jobs WHERE task_name = 'remember_turn'") == []
+
+
 async def test_a_running_worker_takes_a_new_job_at_once(
     database: Database, embedder: LocalEmbedder, settings: MemorySettings, queue: MemoryQueue
 ) -> None:
