@@ -79,7 +79,7 @@ class OneTurnGraph(CompiledGraph):
         thread_id = _thread_id(config)
         context = acting_context(_read_context(options.get("context")), config or {})
         async with self._turn(thread_id) as last_step:
-            context = _for_owner(last_step.user_id if last_step else None, context, says=brought is not None)
+            context = _for_owner(last_step.user_id if last_step else None, context)
             options["context"] = context
             config = _naming_the_user(config or {}, context)
             entry = await self._entry(input, brought, config, context, last_step)
@@ -209,14 +209,14 @@ def _read_context(given: Any) -> AgentContext:
         raise InvalidInput(f"The context of the run cannot be read: {faults}.") from None
 
 
-def _for_owner(owner: str | None, context: AgentContext, *, says: bool) -> AgentContext:
-    """Staff, and whoever only settles or goes on without a name, act for the customer whose thread it is.
+def _for_owner(owner: str | None, context: AgentContext) -> AgentContext:
+    """Staff, and a caller that names no customer, act for the one whose thread it is.
 
     Raises InvalidInput where a customer is at another's thread.
     """
     if owner is None or owner == context.user_id:
         return context
-    if context.role == "staff" or (not says and context.user_id == ANONYMOUS):
+    if context.role == "staff" or context.user_id == ANONYMOUS:
         return context.model_copy(update={"user_id": owner})
     raise InvalidInput("This thread belongs to another user; begin a thread of your own.")
 

@@ -12,7 +12,7 @@ from tests.support.model_server import ModelServer, RoleQueues
 from tests.support.turns import talking
 
 
-@pytest.mark.parametrize("intruder", ["user_12", "user_1234", "USER_123", "user_12_", "%", "anonymous"])
+@pytest.mark.parametrize("intruder", ["user_12", "user_1234", "USER_123", "user_12_", "%"])
 async def test_a_thread_is_not_served_to_another_user(
     intruder: str, module_database_url: str, tmp_path: Path, server: ModelServer, script: RoleQueues
 ) -> None:
@@ -28,12 +28,17 @@ async def test_a_thread_is_not_served_to_another_user(
         assert (await talk.say("And now?"))["answer"] == "Hello again."
 
 
-async def test_staff_write_into_a_thread_on_behalf_of_its_customer(
-    module_database_url: str, tmp_path: Path, server: ModelServer, script: RoleQueues
+@pytest.mark.parametrize("role", ["staff", "customer"])
+async def test_who_names_no_customer_acts_for_the_one_whose_thread_it_is(
+    role: str,
+    module_database_url: str,
+    tmp_path: Path,
+    server: ModelServer,
+    script: RoleQueues,
 ) -> None:
     script.add("chat", Reply("Hello."), Reply("Hello colleague."), Reply("Still here."))
     async with talking(module_database_url, tmp_path, server, []) as talk:
         await talk.say("Hello")
-        state = await talk.say("A colleague looks in.", user_id="anonymous", role="staff")
+        state = await talk.say("A colleague looks in.", user_id="anonymous", role=role)
         assert state["turn"]["user_id"] == talk.user_id
         assert (await talk.say("Are you there?"))["answer"] == "Still here."
