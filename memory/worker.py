@@ -128,6 +128,7 @@ class Worker:
                     await self._work(wait=True)
                 except FAILURES as error:
                     log.warning("memory worker starts again", error=str(error))
+                _end_if_cancelled()
                 await asyncio.sleep(RESTART_SECONDS)
         finally:
             recovery.cancel()
@@ -191,6 +192,7 @@ class Worker:
                 await self._recover()
             except FAILURES as error:
                 log.warning("stalled memory jobs not looked for", error=str(error))
+            _end_if_cancelled()
             await asyncio.sleep(STALLED_SECONDS / 2)
 
     async def _recover(self) -> None:
@@ -232,6 +234,13 @@ class Worker:
 
     async def maintain(self) -> None:
         await maintain(self._database, self._settings, now=datetime.now(UTC), outdated=self._outdated)
+
+
+def _end_if_cancelled() -> None:
+    """A cancellation in the midst of a statement may come out as that statement's error, and must not be lost in it."""
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
 
 
 def _register(app: App, worker: Worker) -> None:
