@@ -11,6 +11,7 @@ from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Self, cast
 
+import psycopg
 from langchain_core.messages import AnyMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
@@ -24,7 +25,7 @@ from graph.earlier_turn import EarlierTurn, find_earlier_turn
 from graph.server.acting import acting_context
 from memory.checkpoints import CheckpointSaver
 from memory.clean import is_storable
-from memory.errors import InvalidInput
+from memory.errors import DatabaseUnavailable, InvalidInput
 from memory.leases import LastStep
 from nodes.context import ANONYMOUS, AgentContext
 from nodes.state import AgentState, TurnInput
@@ -86,8 +87,8 @@ class OneTurnGraph(CompiledGraph):
             config = _with_time(config, time.time() if entry.goes_on else None)
             if entry.earlier is None or entry.earlier.waits:
                 events = cast(AsyncGenerator[Any], super().astream(entry.input, config, **options))
-                async with aclosing(events):
-                    async for event in events:
+                async with aclosing(_told_clearly(events)) as told:
+                    async for event in told:
                         yield event
             if entry.earlier:
                 for event in entry.earlier.events(options, str(self.stream_mode)):
@@ -152,6 +153,19 @@ class OneTurnGraph(CompiledGraph):
             by_interrupt = isinstance(answer, Mapping) and interrupts >= set(answer)
             for value in answer.values() if by_interrupt else [answer]:
                 read_decisions(value, requests, by=context.role)
+
+
+async def _told_clearly(events: AsyncGenerator[Any]) -> AsyncGenerator[Any]:
+    """The events; what Postgres says while the graph stores a step becomes an error of the house."""
+    try:
+        async with aclosing(events):
+            async for event in events:
+                yield event
+    except psycopg.Error as error:
+        said = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise DatabaseUnavailable(
+            f"Postgres failed in the middle of the turn ({said}); send the message again under its id."
+        ) from error
 
 
 def _going_on(snapshot: StateSnapshot) -> _Entry:

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Any, Self
 
-from psycopg import AsyncConnection, InterfaceError, OperationalError
+from psycopg import AsyncConnection, InterfaceError, OperationalError, errors
 from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout, TooManyRequests
 
@@ -23,6 +23,11 @@ Connection = AsyncConnection[DictRow]
 Pool = AsyncConnectionPool[Connection]
 SchemaFinder = Callable[[Connection], Awaitable[str]]
 
+NOT_STORING: dict[type[Exception], str] = {
+    errors.ReadOnlySqlTransaction: "it is read-only; point DATABASE_URL at the primary, or lift the restriction",
+    errors.DiskFull: "its disk is full; make room there",
+    errors.OutOfMemory: "it has no memory left; give it more, or lower its connections",
+}
 START_SECONDS = 10.0
 RETRY_SECONDS = 0.3
 # A server that has gone without a word is noticed within a minute; ignored on a unix socket.
@@ -135,6 +140,10 @@ class Database:
                             f"Postgres at {self.address} dropped the connection; what was not committed is undone."
                         ) from error
                     raise
+        except tuple(NOT_STORING) as error:
+            raise DatabaseUnavailable(
+                f"Postgres at {self.address} stores nothing: {NOT_STORING[type(error)]}."
+            ) from error
         except (PoolTimeout, TooManyRequests) as error:
             raise DatabaseUnavailable(
                 f"No connection to Postgres at {self.address} came free within {self.pool.timeout:.0f} s: "

@@ -19,7 +19,9 @@ LEAST_FREE_BYTES = 500_000_000
 LONGEST_WAIT_SECONDS = 600.0
 START_SECONDS = 2.0
 
-SERVER = "SELECT current_setting('server_version') AS version"
+SERVER = """
+SELECT current_setting('server_version') AS version, current_setting('transaction_read_only') = 'on' AS read_only
+"""
 VECTOR = "SELECT extversion AS version FROM pg_extension WHERE extname = 'vector'"
 QUEUE = """
 SELECT count(*) FILTER (WHERE status = 'todo') AS waiting,
@@ -71,6 +73,9 @@ async def check_database(database: Database, folders: Sequence[tuple[str, Path]]
         return [Finding("database", False, "does not answer", str(error))]
     milliseconds = (time.perf_counter() - started) * 1000
     version = server["version"] if server else "unknown"
+    if server and server["read_only"]:
+        cure = "point DATABASE_URL at the primary, or lift the restriction"
+        return [Finding("database", False, f"{database.address} is read-only", cure)]
     answers = Finding("database", True, f"Postgres {version} at {database.address}, {milliseconds:.0f} ms")
     schema = await _schema(database, folders)
     findings = [answers, await _vector(database), schema]

@@ -15,6 +15,7 @@ from memory.extraction import Exchange
 from nodes.allowance import allowance_used_up
 from nodes.closing import unclosed_turns
 from nodes.context_groups import call_ids, open_calls
+from nodes.execute_tools import settled_copy
 from nodes.foreign_text import foreign_text
 from nodes.messages import new_id
 from nodes.run import Run
@@ -41,8 +42,11 @@ async def begin_turn(state: AgentState, run: Run) -> AgentState:
     update: AgentState = {**fresh_turn(), "turn": turn}
     changes = _cleaned(messages, turn["message_id"])
     waiting = state.get("approvals", [])
-    changes.extend(await _mend(messages, waiting, turn, run))
-    update["approvals"] = [request for request in waiting if request["by"] == "staff"]
+    mended, begun = await _mend(messages, waiting, turn, run)
+    changes.extend(mended)
+    update["approvals"] = [
+        request for request in waiting if request["by"] == "staff" and request["call_id"] not in begun
+    ]
     update["decisions"] = {}
     if state.get("handoff"):
         if run.context.role == "staff":
@@ -154,18 +158,31 @@ def _unservable(message: HumanMessage, text: str, whole: bool, locale: str) -> s
 
 async def _mend(
     messages: Sequence[AnyMessage], waiting: Sequence[ApprovalRequest], turn: Turn, run: Run
-) -> list[AnyMessage]:
-    """A result for every call that an earlier turn left without one."""
+) -> tuple[list[AnyMessage], set[str]]:
+    """A result for every call that an earlier turn left without one; and the calls whose approval waits no more.
+
+    Where a run died with a decision that was not stored yet, the ledger alone knows that its call has begun: decided
+    a second time it would happen a second time.
+    """
+    scope, engine = call_scope(turn, run), run.services.engine
     by_call = {request["call_id"]: request for request in waiting}
     mended: list[AnyMessage] = []
+    begun: set[str] = set()
     for message in open_calls(messages):
-        recorded = await run.services.engine.recorded(message, call_scope(turn, run))
+        recorded = await engine.recorded(message, scope)
+        begun.update(recorded)
         for id in call_ids(message):
             if _answered(messages, id):
                 continue
             envelope = recorded.get(id) or _unanswered(by_call.get(id))
             mended.append(ToolMessage(render(envelope), tool_call_id=id, id=new_id("result")))
-    return mended
+    for request in waiting:
+        copy = settled_copy(request)
+        for id, envelope in (await engine.recorded(copy, scope)).items():
+            begun.add(request["call_id"])
+            if not _answered(messages, id):
+                mended += [copy, ToolMessage(render(envelope), tool_call_id=id, id=new_id("result"))]
+    return mended, begun
 
 
 def _answered(messages: Sequence[AnyMessage], id: str) -> bool:

@@ -13,6 +13,7 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMes
 
 from memory.clean import clean_json, clean_text, is_storable
 from memory.errors import InvalidInput
+from nodes.context_groups import call_ids
 from nodes.messages import new_id
 
 MAX_CHARACTERS = 100_000
@@ -49,6 +50,7 @@ def read_input(given: object) -> Brought:
         raise InvalidInput(EXPECTED)
     if len({message.id for message in messages}) < len(messages):
         raise InvalidInput("Two messages of the input have one id; give each an id of its own.")
+    _check_results(messages)
     return Brought(messages, _has_id(listed[-1]))
 
 
@@ -72,7 +74,7 @@ def is_repeat(message: AnyMessage, messages: Sequence[AnyMessage]) -> bool:
     if said and found.text in (message.text, kept_text(message.text)[0]):
         return True
     raise InvalidInput(
-        f"The id {message.id} is another message's of this thread; give each an id of its own."
+        f"The id {message.id!r:.60} is another message's of this thread; give each an id of its own."
     )
 
 
@@ -83,6 +85,20 @@ def earlier_answer(message_id: str, messages: Sequence[AnyMessage]) -> AIMessage
         if isinstance(message, AIMessage) and message.text and not message.tool_calls:
             return message
     return None
+
+
+def _check_results(messages: Sequence[AnyMessage]) -> None:
+    """Raises InvalidInput for a tool result whose call is not brought along with it, or that is a second one."""
+    open_ids: set[str] = set()
+    for message in messages:
+        if isinstance(message, AIMessage):
+            open_ids.update(call_ids(message))
+        elif isinstance(message, ToolMessage):
+            if message.tool_call_id not in open_ids:
+                raise InvalidInput(
+                    "The input has a tool result without its call; bring both along, or neither."
+                )
+            open_ids.remove(message.tool_call_id)
 
 
 def _read(given: object, number: int) -> AnyMessage:

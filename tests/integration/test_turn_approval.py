@@ -13,7 +13,7 @@ from memory.errors import InvalidInput
 from tests.support.model_replies import Reply, Request, tool_call, tool_calls
 from tests.support.model_server import ModelServer, RoleQueues
 from tests.support.tool_calls import tool
-from tests.support.turns import envelopes, talking
+from tests.support.turns import Talk, envelopes, talking
 from tools.spec import Approval, ToolSpec
 
 ran: Counter[str] = Counter()
@@ -216,3 +216,35 @@ async def test_customer_and_staff_wait_on_one_message_and_a_new_one_leaves_the_s
         state = await talk.decide(APPROVE, by="staff")
         await talk.check_thread()
     assert (state["answer"], ran) == ("Your refund is through.", {"refund 3": 1})
+
+
+async def forget_what_followed(talk: Talk, waiting: str) -> None:
+    """Leave the thread as a run leaves it that was killed before it had stored anything after that checkpoint."""
+    for statement in (
+        "DELETE FROM checkpoints WHERE thread_id = %s AND checkpoint_id > %s",
+        "DELETE FROM checkpoint_writes WHERE thread_id = %s AND checkpoint_id >= %s AND channel = '__resume__'",
+    ):
+        await talk.agent.services.database.execute(statement, (talk.thread_id, waiting))
+
+
+@pytest.mark.parametrize("between", [[], ["and the weather?"]])
+async def test_a_decision_that_died_with_its_run_is_not_asked_for_again_once_its_call_has_begun(
+    between: list[str], module_database_url: str, tmp_path: Path, server: ModelServer, script: RoleQueues
+) -> None:
+    def knows(request: Request) -> Reply:
+        assert '"done":3' in "".join(str(m["content"]) for m in request["messages"] if m["role"] == "tool")
+        return Reply("It is refunded.")
+
+    script.add("chat", tool_call("refund", {"x": 3}), *[Reply("Meanwhile.")] * len(between))
+    script.add("chat", Reply("Refunded."), knows)
+    async with talking(module_database_url, tmp_path, server, TOOLS) as talk:
+        await talk.say("refund it")
+        for text in between:
+            await talk.say(text)
+        waiting = (await talk.agent.graph.aget_state(talk.config)).config["configurable"]["checkpoint_id"]
+        await talk.decide(APPROVE, by="staff")
+        await forget_what_followed(talk, waiting)
+        assert (await talk.say("well?"))["answer"] == "It is refunded."
+        assert not await talk.interrupts()
+        await talk.check_thread()
+    assert ran == {"refund 3": 1}

@@ -8,7 +8,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage
+from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage, ToolMessage
 from pydantic import ValidationError
 
 from graph import AgentContext
@@ -50,6 +50,7 @@ NO_MESSAGES: Sequence[Any] = (
     {"messages": [("ai", "I said so")]},
     {"messages": [("user", "hello"), ("ai", "I said so")]},
     {"messages": [RemoveMessage(id="x")]},
+    {"messages": [ToolMessage("of no call", tool_call_id="x"), ("user", "hello")]},
     {"messages": [HumanMessage("hello", id="a\ud800")]},
     {"messages": [HumanMessage("hello", id="a\x00")]},
     {"messages": [HumanMessage("hello", id="a" * 5000)]},
