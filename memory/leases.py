@@ -24,6 +24,7 @@ RENEW_SECONDS = 4.0
 FIRST_PAUSE, LONGEST_PAUSE = 0.02, 0.5
 """Seconds between looks at a busy thread."""
 
+# Whose thread it is, a run says; an update of the state is made in the name of whoever makes it.
 TAKE = """
 INSERT INTO thread_lease AS held (thread_id, owner, expires_at)
 VALUES (%(thread)s, %(owner)s, now() + make_interval(secs => %(seconds)s))
@@ -35,7 +36,7 @@ RETURNING (
     ORDER BY checkpoint_id DESC LIMIT 1
 ) AS source, (
     SELECT metadata ->> 'user_id' FROM checkpoints
-    WHERE thread_id = %(thread)s AND checkpoint_ns = '' AND metadata ? 'user_id'
+    WHERE thread_id = %(thread)s AND checkpoint_ns = '' AND metadata ->> 'source' IN ('input', 'loop')
     ORDER BY checkpoint_id DESC LIMIT 1
 ) AS user_id
 """
