@@ -101,11 +101,14 @@ class OneTurnGraph(CompiledGraph):
         settings = services.settings
         patience = settings.steward_turn_seconds * PATIENCE if settings.steward_busy == "queue" else 0.0
         async with services.leases.hold(thread_id, patience=patience) as last_step:
+            saver = self.checkpointer if isinstance(self.checkpointer, CheckpointSaver) else None
+            if saver:
+                saver.begin_anew(thread_id)
             try:
                 yield last_step
             finally:
-                if isinstance(self.checkpointer, CheckpointSaver):
-                    await self.checkpointer.flush()
+                if saver:
+                    await saver.flush()
 
     async def _entry(
         self,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import structlog
 from cachetools import LRUCache
@@ -28,6 +29,13 @@ REMEMBERED = 4096
 STORE = read_sql("store_checkpoints.sql")
 
 
+class _Failure(NamedTuple):
+    """Why a checkpoint is not, or not wholly, stored."""
+
+    thread_id: str
+    error: Exception
+
+
 class CheckpointWriter:
     """Belongs to one event loop. Raises DatabaseUnavailable or psycopg's errors, at the entry that failed or, where
     that was not waited for, at the next one that builds on it."""
@@ -39,7 +47,7 @@ class CheckpointWriter:
         """Entries so far: taken in, and dealt with."""
         self._timer: asyncio.TimerHandle | None = None
         self._storing: asyncio.Task[None] | None = None
-        self._failed: LRUCache[str, Exception] = LRUCache(REMEMBERED)
+        self._failed: LRUCache[str, _Failure] = LRUCache(REMEMBERED)
         self._stored: LRUCache[Place, list[WriteRow]] = LRUCache(REMEMBERED)
 
     async def put(self, entry: Entry, *, may_wait: bool) -> None:
@@ -62,9 +70,17 @@ class CheckpointWriter:
             assert self._storing is not None
             await asyncio.shield(self._storing)
 
+    def forget_failures(self, thread_id: str) -> None:
+        """A run begins anew from what is stored: what an earlier one has lost there is in its way no more.
+
+        Only where no run of this process goes on with the thread: it would build on what it has lost.
+        """
+        for checkpoint_id in [id for id, failure in self._failed.items() if failure.thread_id == thread_id]:
+            del self._failed[checkpoint_id]
+
     def _check(self, checkpoint_id: str | None) -> None:
-        if checkpoint_id is not None and (error := self._failed.get(checkpoint_id)):
-            raise error
+        if checkpoint_id is not None and (failure := self._failed.get(checkpoint_id)):
+            raise failure.error
 
     def _store_soon(self) -> None:
         if self._timer is None and self._storing is None:
@@ -98,7 +114,7 @@ class CheckpointWriter:
             threads = _by_thread(entries)
             if isinstance(error, DatabaseUnavailable) or len(threads) == 1:
                 log.error("checkpoints not stored", checkpoints=len(entries), error=type(error).__name__)
-                self._failed.update({entry.makes: error for entry in entries})
+                self._failed.update({entry.makes: _Failure(_thread_of(entry), error) for entry in entries})
                 return
             for of_one_thread in threads:  # one thread's trouble is not the others'
                 await self._store(of_one_thread)
@@ -113,10 +129,10 @@ class CheckpointWriter:
             self._stored.setdefault(write.place, []).append(write._replace(blob=b""))
 
     def _is_lost(self, entry: Entry) -> bool:
-        error = self._failed.get(entry.needs) if entry.needs is not None else None
-        if error is not None:
-            self._failed[entry.makes] = error
-        return error is not None
+        failure = self._failed.get(entry.needs) if entry.needs is not None else None
+        if failure is not None:
+            self._failed[entry.makes] = failure
+        return failure is not None
 
 
 def _by_thread(entries: Sequence[Entry]) -> list[list[Entry]]:

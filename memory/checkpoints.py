@@ -189,6 +189,10 @@ class CheckpointSaver(AsyncPostgresSaver):
         """Store what still waits, of all threads."""
         await self._writer.flush()
 
+    def begin_anew(self, thread_id: str) -> None:
+        """Go on from what is stored of the thread, whatever an earlier run could not store. For whoever holds it."""
+        self._writer.forget_failures(thread_id)
+
     async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
         """Undo runs, as the server's rollback asks; a run that a later one has built on is kept whole."""
         async with self._database.connection() as connection:

@@ -81,17 +81,18 @@ async def soak(plan: Plan, home: Path, progress: Callable[[str], object]) -> Res
 
 
 async def _restart(home: Path, plan: Plan, told: Told, progress: Callable[[str], object]) -> int:
-    """End Postgres time and again; whoever looks after the embedded one starts it anew. Ends when cancelled."""
+    """End Postgres time and again; whoever looks after the embedded one starts it anew. How often, when cancelled."""
     restarts = 0
     try:
-        while True:
+        for _ in range(int(plan.seconds / plan.restart_every)):
             await asyncio.sleep(plan.restart_every)
             pid = int((home / "postgres/data/postmaster.pid").read_text(encoding="utf-8").split()[0])
             os.kill(pid, ENDS[restarts % len(ENDS)])
             restarts += 1
             progress(f"restart {restarts}: {dict(told.turns)}, sent again {dict(told.sent_again)}")
     except asyncio.CancelledError:
-        return restarts
+        pass
+    return restarts
 
 
 async def _look(agent: Agent, sessions: list[Session], told: Told) -> int:

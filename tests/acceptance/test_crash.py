@@ -11,18 +11,29 @@ from bench.fuzz.run import Result, fuzzing, play_histories
 from tests.support.processes import ROOT, environment
 
 
-def test_killed_turns_lose_nothing_and_do_nothing_twice(tmp_path: Path) -> None:
+def bench(folder: Path, *command: str) -> str:
+    """Run a bench to its end; what it says. Fails where an invariant is broken."""
     done = subprocess.run(
-        [sys.executable, "-m", "bench.kill", "--kills", "10", "--seed", "7"],
+        [sys.executable, "-m", *command],
         cwd=ROOT,
-        env={**environment(tmp_path, {}), "TMPDIR": os.environ.get("TMPDIR", "/tmp")},
+        env={**environment(folder, {}), "TMPDIR": os.environ.get("TMPDIR", "/tmp")},
         capture_output=True,
         text=True,
         timeout=300,
         check=False,
     )
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
-    assert "\n0 violations" in done.stdout
+    return done.stdout
+
+
+def test_killed_turns_lose_nothing_and_do_nothing_twice(tmp_path: Path) -> None:
+    assert "\n0 violations" in bench(tmp_path, "bench.kill", "--kills", "10", "--seed", "7")
+
+
+def test_sessions_on_a_database_that_is_restarted_end_every_turn(tmp_path: Path) -> None:
+    said = bench(tmp_path, "bench.soak", "--sessions", "3", "--seconds", "5", "--restart-every", "2")
+    assert "2 restarts of Postgres" in said
+    assert "; 0 faults" in said
 
 
 async def test_whatever_model_tools_and_customers_do_the_thread_stays_valid(

@@ -46,6 +46,7 @@ async def send(talk: Talk) -> dict[str, Any]:
     [
         (FULL, "thread_lease", "disk is full"),
         (FULL, "checkpoints", "disk is full"),
+        (FULL, "checkpoint_writes", "disk is full"),
         (SLOW, "checkpoints", "in the middle of the turn"),
     ],
 )
@@ -58,13 +59,34 @@ async def test_a_turn_that_cannot_be_stored_is_told_and_served_when_it_can(
     server: ModelServer,
     script: RoleQueues,
 ) -> None:
-    script.add("chat", *[Reply("Hello.")] * 2)
+    script.add("chat", *[Reply("Hello.")] * 3)
     async with talking(database_url, tmp_path, server, [], steward_statement_seconds=1) as talk:
+        await talk.say("hi")
         with psycopg.connect(database_url, autocommit=True) as connection:
             connection.execute(TROUBLE.format(trouble, table).encode())
             with pytest.raises(DatabaseUnavailable, match=told) as error:
                 await send(talk)
             assert "\n" not in str(error.value)
+            connection.execute(CURED)
+        state = await send(talk)
+        assert (state["answer"], len(state["messages"])) == ("Hello.", 4)
+        await talk.check_thread()
+
+
+@pytest.mark.parametrize("table", ["checkpoints", "checkpoint_writes"])
+async def test_a_step_that_was_lost_in_the_middle_of_a_turn_is_in_nobodys_way_afterwards(
+    table: str, database_url: str, tmp_path: Path, server: ModelServer, script: RoleQueues
+) -> None:
+    def troubling(request: Request) -> Reply:
+        with psycopg.connect(database_url, autocommit=True) as connection:
+            connection.execute(TROUBLE.format(FULL, table).encode())
+        return Reply("This is lost.")
+
+    script.add("chat", troubling, Reply("Hello."))
+    async with talking(database_url, tmp_path, server, []) as talk:
+        with pytest.raises(DatabaseUnavailable, match="disk is full"):
+            await send(talk)
+        with psycopg.connect(database_url, autocommit=True) as connection:
             connection.execute(CURED)
         state = await send(talk)
         assert (state["answer"], len(state["messages"])) == ("Hello.", 2)
