@@ -25,6 +25,10 @@ from memory.embeddings import make_embedder
 
 ENDS = (signal.SIGINT, signal.SIGQUIT)
 """A fast shutdown, which drops all connections; an immediate one, after which Postgres recovers as from a crash."""
+LONGEST_DRAIN = 120.0
+DUE_NOW = (
+    "UPDATE procrastinate_jobs SET scheduled_at = now() WHERE status = 'todo' AND task_name = 'remember_turn'"
+)
 MEMORIES = "SELECT memory_key FROM user_memory WHERE user_id = %s AND valid_to IS NULL"
 
 
@@ -95,12 +99,21 @@ async def _restart(home: Path, plan: Plan, told: Told, progress: Callable[[str],
     return restarts
 
 
+async def _run_dry(agent: Agent) -> list[str]:
+    """Process every job, those first that wait for another try; what is left of the queue then."""
+    end = time.monotonic() + LONGEST_DRAIN
+    while left := await left_jobs(agent):
+        if time.monotonic() > end:
+            break
+        await agent.services.database.execute(DUE_NOW)
+        await agent.worker.drain(timeout=LONGEST_DRAIN)
+    return left
+
+
 async def _look(agent: Agent, sessions: list[Session], told: Told) -> int:
     """Every message once, every call with its result, no effect twice, everything remembered. How many effects."""
     effects_seen = 0
-    if not await agent.worker.drain(timeout=120):
-        told.faults.append("the memory queue does not run dry")
-    told.faults += await left_jobs(agent)
+    told.faults += await _run_dry(agent)
     for session in sessions:
         for thread_id, numbers in session.sent.items():
             state = await agent.graph.aget_state({"configurable": {"thread_id": thread_id}})
