@@ -48,6 +48,16 @@ def clean_text(text: str) -> str:
     return TAGS.sub(lambda tags: tags[1] or "", UNWANTED.sub("", text))
 
 
+def both_ends(text: str, most: int) -> str:
+    """A text of at most so many characters: of a longer one the beginning and the end, where people put what they want.
+
+    >>> both_ends("abcdefghij", 6)
+    'abc hij'
+    """
+    half = most // 2
+    return text if len(text) <= most else f"{text[:half]} {text[-half:]}"
+
+
 def is_storable(text: str) -> bool:
     """Whether Postgres takes the text as it is: no NUL, no half of a character. For names, which stay unchanged."""
     return "\x00" not in text and not SURROGATES.search(text)

@@ -14,6 +14,7 @@ from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout, TooManyRequests
 
 from memory.business_schema import FIRST, claim_schema, schema_of
+from memory.connection_check import check_connection
 from memory.database_url import DatabaseUrl
 from memory.embedded import EmbeddedPostgres
 from memory.errors import DatabaseUnavailable, SchemaError
@@ -37,9 +38,12 @@ KEEPALIVE = {
     "keepalives_count": 3,
     "tcp_user_timeout": 30_000,
 }
-# Prepared statements are planned once a connection: planning recall anew each time takes longer than running it.
+# Prepared statements are planned once a connection: planning recall anew each time takes longer than running it. The
+# plan may be made while a table is all but empty, and has to do when it is not: whole tables are read where nothing
+# else is possible.
 SESSION = """
-SELECT set_config('statement_timeout', %s, false), set_config('plan_cache_mode', 'force_generic_plan', false)
+SELECT set_config('statement_timeout', %s, false), set_config('plan_cache_mode', 'force_generic_plan', false),
+    set_config('enable_seqscan', 'off', false)
 """
 # What the server says when trying again helps nobody.
 LASTING = (
@@ -104,7 +108,7 @@ class Database:
             max_size=self.size,
             open=False,
             timeout=self._wait_seconds,
-            check=AsyncConnectionPool.check_connection,
+            check=check_connection,
             configure=self._configure,
             kwargs=self._options,
         )

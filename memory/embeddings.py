@@ -10,7 +10,7 @@ import asyncio
 import os
 import threading
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
@@ -80,6 +80,8 @@ class LocalEmbedder:
 
     def _start_threads(self) -> None:
         self._guard = threading.Lock()
+        self._encoding: dict[str, Future[None]] = {}
+        """Texts that a thread encodes just now; settled when it is done with them."""
         self._threads = ThreadPoolExecutor(max_workers=2, thread_name_prefix="embed")
 
     def _after_fork(self) -> None:
@@ -104,25 +106,38 @@ class LocalEmbedder:
         return np.stack(found) if found else np.zeros((0, self.dimensions), dtype=np.float32)
 
     def _encode(self, texts: list[str]) -> Vectors:
+        found = {"": np.zeros(self.dimensions, dtype=np.float32)}
+        while missing := [text for text in dict.fromkeys(texts) if text not in found]:
+            found.update(self._encode_or_wait(missing))
+        return np.stack([found[text] for text in texts])
+
+    def _encode_or_wait(self, texts: Sequence[str]) -> dict[str, Vectors]:
+        """Vectors of texts, but of those that another thread encodes just now only what it has left in the cache.
+
+        A turn asks for the same text twice at once, for routing and for recall; it is encoded once.
+        """
         model = self._model.result()
+        done: Future[None] = Future()
         with self._guard:
-            missing = [text for text in dict.fromkeys(texts) if text and text not in self._cache]
-        fresh: dict[str, Vectors] = {}
-        for start in range(0, len(missing), _BATCH):
-            batch = missing[start : start + _BATCH]
-            with _one_thread():
-                fresh.update(zip(batch, np.asarray(model.encode(batch), dtype=np.float32), strict=True))
-        rows = []
+            found = {text: self._cache[text] for text in texts if text in self._cache}
+            awaited = {text: self._encoding[text] for text in texts if text in self._encoding}
+            claimed = [text for text in texts if text not in found and text not in awaited]
+            self._encoding.update(dict.fromkeys(claimed, done))
+        try:
+            for start in range(0, len(claimed), _BATCH):
+                batch = claimed[start : start + _BATCH]
+                with _one_thread():
+                    found.update(zip(batch, np.asarray(model.encode(batch), dtype=np.float32), strict=True))
+        finally:
+            with self._guard:
+                self._cache.update((text, found[text]) for text in claimed if text in found)
+                for text in claimed:
+                    del self._encoding[text]
+            done.set_result(None)
+        wait(awaited.values())
         with self._guard:
-            for text in texts:
-                row = fresh.get(text)
-                if row is None:
-                    row = self._cache.get(text)
-                if row is None:
-                    row = np.zeros(self.dimensions, dtype=np.float32)
-                rows.append(row)
-            self._cache.update(fresh)
-        return np.stack(rows)
+            found.update((text, self._cache[text]) for text in awaited if text in self._cache)
+        return found
 
 
 class OpenAIEmbedder:

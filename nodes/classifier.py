@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from memory.clean import both_ends
 from memory.embeddings import Embedder
 from nodes.business import Business
 from nodes.classifier_store import ClassifierStore, key_of
@@ -48,7 +49,7 @@ class LocalRouter:
         """Probabilities of the intents for one customer message, and what may be decided on them."""
         plain = without_identifiers(text)
         if len(text) > LONGEST or not says_something(plain):
-            (whole,) = await self._rank([plain])
+            (whole,) = await self._rank([both_ends(plain, LONGEST)])
             return LocalRoute(whole, [])
         parts = clauses(plain)
         whole, *rankings = await self._rank([plain, *(parts if len(parts) > 1 else [])])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from langchain_core.messages import AnyMessage, HumanMessage
 
 from memory.borrowed import without_copies
@@ -17,17 +19,21 @@ from nodes.turn_telemetry import turn_ended
 
 async def write_memory(state: AgentState, run: Run) -> AgentState:
     """Queue the finished exchange, flush the ledger rows of the turn, remember what the turn was about."""
-    if _was_heard(state):
-        if run.settings.steward_long_term_memory == "on":
-            await run.services.queue.enqueue_turn(_exchange(state, run))
-        await _fold(state, run)
-    await run.services.usage.flush()
+    await asyncio.gather(_remember(state, run), run.services.usage.flush())
     turn_ended(state, run.settings.steward_turn_seconds)
     route = state.get("route")
     return {
         "last_route": [i["name"] for i in route["intents"]] if route and not route["ask"] else [],
         "closed": state["turn"]["message_id"],
     }
+
+
+async def _remember(state: AgentState, run: Run) -> None:
+    if not _was_heard(state):
+        return
+    if run.settings.steward_long_term_memory == "on":
+        await run.services.queue.enqueue_turn(_exchange(state, run))
+    await _fold(state, run)
 
 
 async def _fold(state: AgentState, run: Run) -> None:

@@ -1,23 +1,32 @@
 -- What a channel that is stored as differences is made of at a checkpoint: the latest whole value on the way back to the
 -- thread's beginning, and what was written since, the oldest first. The written bytes follow each other in one value.
+-- Each step is looked up on its own (LATERAL with a limit), whatever the planner thinks of the thread's length: read for
+-- every step, the thread's rows would make a long conversation slow.
 -- Parameters: thread_id, namespace, checkpoint_id, channel.
 WITH RECURSIVE
+    stored AS MATERIALIZED (
+        SELECT version
+        FROM checkpoint_blobs
+        WHERE thread_id = %(thread_id)s AND checkpoint_ns = %(namespace)s AND channel = %(channel)s AND type <> 'empty'
+    ),
     line AS (
         SELECT checkpoint_id, parent_checkpoint_id, FALSE AS is_whole, 0 AS age, NULL::text AS version
         FROM checkpoints
         WHERE thread_id = %(thread_id)s AND checkpoint_ns = %(namespace)s AND checkpoint_id = %(checkpoint_id)s
         UNION ALL
         SELECT step.checkpoint_id, step.parent_checkpoint_id,
-            value.type IS NOT NULL OR step.checkpoint -> 'channel_values' ? %(channel)s, line.age + 1, value.version
+            step.is_marked OR step.version IS NOT NULL, line.age + 1, step.version
         FROM line
-        JOIN checkpoints AS step
-            ON step.thread_id = %(thread_id)s AND step.checkpoint_ns = %(namespace)s
-            AND step.checkpoint_id = line.parent_checkpoint_id
-        LEFT JOIN checkpoint_blobs AS value
-            ON value.thread_id = %(thread_id)s AND value.checkpoint_ns = %(namespace)s
-            AND value.channel = %(channel)s
-            AND value.version = step.checkpoint -> 'channel_versions' ->> %(channel)s
-            AND value.type <> 'empty'
+        CROSS JOIN LATERAL (
+            SELECT checkpoint_id, parent_checkpoint_id,
+                checkpoint -> 'channel_values' ? %(channel)s AS is_marked,
+                (SELECT version FROM stored
+                WHERE version = checkpoint -> 'channel_versions' ->> %(channel)s) AS version
+            FROM checkpoints
+            WHERE thread_id = %(thread_id)s AND checkpoint_ns = %(namespace)s
+                AND checkpoint_id = line.parent_checkpoint_id
+            LIMIT 1
+        ) AS step
         WHERE NOT line.is_whole
     ),
     written AS (
@@ -25,9 +34,13 @@ WITH RECURSIVE
             row_number() OVER (ORDER BY line.age DESC, write.task_path COLLATE "C", write.task_id COLLATE "C", write.idx)
                 AS number
         FROM line
-        JOIN checkpoint_writes AS write
-            ON write.thread_id = %(thread_id)s AND write.checkpoint_ns = %(namespace)s
-            AND write.checkpoint_id = line.checkpoint_id AND write.channel = %(channel)s
+        CROSS JOIN LATERAL (
+            SELECT type, blob, task_id, task_path, idx
+            FROM checkpoint_writes
+            WHERE thread_id = %(thread_id)s AND checkpoint_ns = %(namespace)s
+                AND checkpoint_id = line.checkpoint_id AND channel = %(channel)s
+            OFFSET 0
+        ) AS write
         WHERE line.age > 0
     ),
     whole AS (
