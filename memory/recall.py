@@ -15,9 +15,8 @@ import structlog
 from psycopg.types.json import Jsonb
 
 from memory.ageing import HalfLives
-from memory.clean import both_ends
 from memory.database import Database
-from memory.embeddings import Embedder, EmbeddingFailed, clean_text, vector_literal
+from memory.embeddings import Embedder, EmbeddingFailed, clean_text, question_text, vector_literal
 from memory.evidence import BY_HAND
 from memory.keywords import terms
 from memory.merge import Statement, same_statement
@@ -47,8 +46,6 @@ GENERAL = "general"
 """The domain that fits every intent."""
 LONGEST_QUESTION = 48
 """Terms of a message that take part; beyond them a message names everything and asks for nothing."""
-LONGEST_SENTENCE = 600
-"""Characters of a message that its vector is made of, for the same reason."""
 SPARE_CANDIDATES = 20
 
 RECALL = read_sql("recall.sql")
@@ -172,7 +169,7 @@ async def _parameters(embedder: Embedder, request: RecallRequest, thread_id: str
 async def _vector(embedder: Embedder, text: str) -> str | None:
     """The question as a vector; without one, keywords alone decide."""
     try:
-        return vector_literal((await embedder.embed([both_ends(text, LONGEST_SENTENCE)]))[0])
+        return vector_literal((await embedder.embed([question_text(text)]))[0])
     except EmbeddingFailed as error:
         log.warning("recall goes by keywords alone", error=str(error))
         return None

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from memory.clean import both_ends
-from memory.embeddings import Embedder
+from memory.embeddings import Embedder, question_text
 from nodes.business import Business
 from nodes.classifier_store import ClassifierStore, key_of
 from nodes.linear_model import LinearModel, Matrix, fit
@@ -49,7 +48,7 @@ class LocalRouter:
         """Probabilities of the intents for one customer message, and what may be decided on them."""
         plain = without_identifiers(text)
         if len(text) > LONGEST or not says_something(plain):
-            (whole,) = await self._rank([both_ends(plain, LONGEST)])
+            (whole,) = await self._rank([plain], embedded=[question_text(text)])
             return LocalRoute(whole, [])
         parts = clauses(plain)
         whole, *rankings = await self._rank([plain, *(parts if len(parts) > 1 else [])])
@@ -62,9 +61,10 @@ class LocalRouter:
         """Get ready: load the classifier that an earlier process has trained, or train it."""
         await self._model()
 
-    async def _rank(self, texts: Sequence[str]) -> list[Ranking]:
+    async def _rank(self, texts: Sequence[str], *, embedded: Sequence[str] | None = None) -> list[Ranking]:
+        """Of each text the intents; `embedded` are the same texts as somebody else has them embedded already."""
         model = await self._model()
-        vectors = np.asarray(await self._embedder.embed(texts), dtype=np.float32)
+        vectors = np.asarray(await self._embedder.embed(embedded or texts), dtype=np.float32)
         return [self._ranking(row) for row in _softmax(SHARPNESS * model.scores(texts, vectors))]
 
     def _ranking(self, probabilities: Matrix) -> Ranking:
