@@ -6,7 +6,6 @@ import asyncio
 import random
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -25,17 +24,14 @@ from langgraph.checkpoint.base import (
 )
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from langgraph.checkpoint.serde.base import SerializerProtocol
-from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
-from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.serde.types import _DeltaSnapshot
 from psycopg import AsyncCursor
 from psycopg.rows import DictRow
 
 from memory.checkpoint_rows import Entry, Place, StepRow, ValueRow, WriteRow, goes_on
+from memory.checkpoint_serializer import Sealed, make_serializer
 from memory.checkpoint_writer import CheckpointWriter
 from memory.database import Database
-from memory.encryption import Cipher
-from memory.errors import ConfigurationError
 from memory.settings import MemorySettings
 from memory.sql_file import read_sql
 
@@ -206,11 +202,9 @@ class CheckpointSaver(AsyncPostgresSaver):
 
 def make_checkpointer(database: Database, settings: MemorySettings) -> CheckpointSaver:
     """The saver for this event loop. Its tables come from `migrate`."""
-    plain = _Serializer(allowed_msgpack_modules=None)
-    if settings.steward_encryption_key is None:
-        return CheckpointSaver(database, plain, sealed=False)
-    cipher = Cipher(settings.steward_encryption_key.get_secret_value())
-    return CheckpointSaver(database, EncryptedSerializer(cipher, plain), sealed=True)
+    return CheckpointSaver(
+        database, make_serializer(settings), sealed=settings.steward_encryption_key is not None
+    )
 
 
 async def delete_threads(database: Database, thread_ids: Sequence[str]) -> int:
@@ -244,36 +238,15 @@ def _in_background(config: RunnableConfig) -> bool:
     return bool(config["configurable"].get("__pregel_durability", "async") == "async")
 
 
-@dataclass(frozen=True)
-class _Sealed:
-    """Hides a plain value from the saver, which would write it in the open; the serializer unwraps it."""
-
-    value: str | int | float
-
-
 def _seal(checkpoint: Checkpoint, new_versions: ChannelVersions) -> tuple[Checkpoint, ChannelVersions]:
     values = checkpoint["channel_values"]
     # True and None carry no text; the saver uses True as a mark of its own.
     plain = {
         name for name, value in values.items() if isinstance(value, str | int | float) and value is not True
     }
-    sealed = {name: _Sealed(value) if name in plain else value for name, value in values.items()}
+    sealed = {name: Sealed(value) if name in plain else value for name, value in values.items()}
     # A value that was written before the key was set has no blob yet: name its version again, known ones are skipped.
     versions = {name: checkpoint["channel_versions"][name] for name in plain}
     copy = checkpoint.copy()
     copy["channel_values"] = sealed
     return copy, {**new_versions, **versions}
-
-
-class _Serializer(JsonPlusSerializer):
-    """Restores messages and JSON-native values only: a checkpoint is data and cannot make the reader import code."""
-
-    def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
-        return super().dumps_typed(obj.value if isinstance(obj, _Sealed) else obj)
-
-    def loads_typed(self, data: tuple[str, bytes]) -> Any:
-        if "+" in data[0]:
-            raise ConfigurationError(
-                "A stored checkpoint is encrypted; set STEWARD_ENCRYPTION_KEY to its key."
-            )
-        return super().loads_typed(data)

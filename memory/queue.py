@@ -39,6 +39,12 @@ RETRY_FAILED = """
 SELECT procrastinate_retry_job_v2(id, now(), 0, NULL, NULL)
   FROM procrastinate_jobs WHERE status = 'failed' AND queue_name = %s
 """
+WAITS = """
+SELECT 1 FROM procrastinate_jobs WHERE queueing_lock = %(lock)s AND status = 'todo'
+UNION ALL
+SELECT 1 FROM procrastinate_jobs WHERE lock = %(lock)s AND status = 'doing'
+LIMIT 1
+"""
 DEPTH = """
 SELECT status::text AS status, count(*) AS jobs FROM procrastinate_jobs WHERE queue_name = %s GROUP BY status
 """
@@ -98,14 +104,18 @@ class MemoryQueue:
             queueing_lock=f"turn:{exchange.thread_id}:{exchange.turn_id}",
         )
 
+    async def has_fold(self, thread_id: str) -> bool:
+        """Whether older messages of a thread wait for the rolling summary, or are being summarised."""
+        return await self._database.fetch_one(WAITS, {"lock": _fold_lock(thread_id)}) is not None
+
     async def enqueue_fold(self, request: FoldRequest) -> None:
         """Queue older messages for the rolling summary, masked."""
-        masked = request.masked()
+        masked, lock = request.masked(), _fold_lock(request.thread_id)
         await self._defer(
             FOLD_HISTORY,
             {"user_id": checked_user_id(request.user_id), "request": masked.to_json()},
-            lock=f"fold:{request.thread_id}",
-            queueing_lock=f"fold:{request.thread_id}",
+            lock=lock,
+            queueing_lock=lock,
         )
 
     async def enqueue_snapshot(self, user_id: str, thread_id: str, at: datetime) -> None:
@@ -143,6 +153,10 @@ class MemoryQueue:
 def user_lock(user_id: str) -> str:
     """Jobs that share it run one after the other."""
     return f"user:{user_id}"
+
+
+def _fold_lock(thread_id: str) -> str:
+    return f"fold:{thread_id}"
 
 
 async def failed_jobs(database: Database) -> list[FailedJob]:

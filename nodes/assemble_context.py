@@ -83,7 +83,7 @@ class _Planner:
             tools=tools,
             summary="",
             background="",
-            messages=state["messages"],
+            turns=turn_groups(state["messages"]),
             folded_until=session["folded_until"] if session else None,
             history_start=sent["start"] if sent else None,
             shortened=sent["shortened"] if sent else {},
@@ -101,7 +101,7 @@ class _Planner:
         if before is None and (sent := self._still_sent(plan)):
             summary = sent["summary"]
         start = plan["first_message_id"]
-        known = [group.block for group in since(turn_groups(self.state["messages"]), start)[:-1]]
+        known = [group.block for group in since(self.parts.turns, start)[:-1]]
         planner = replace(self, parts=replace(self.parts, history_start=start))
         return planner._with(summary, self._background("\n".join([summary, *known])))
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 
-from nodes.context_groups import TurnGroup, block_of, since, turn_groups
+from nodes.context_groups import TurnGroup, block_of, since
 from nodes.shortening import STUB_TOKENS, shorten_turn
 from nodes.state import ContextPlan
 
@@ -40,7 +40,8 @@ class Parts:
     tools: Sequence[str]
     summary: str
     background: str
-    messages: Sequence[AnyMessage]
+    turns: Sequence[TurnGroup]
+    """The whole conversation."""
     folded_until: str | None = None
     """Id of the newest message that the summary covers."""
     history_start: str | None = None
@@ -93,8 +94,7 @@ def plan_context(parts: Parts, *, budget: int, count: Count, tight: bool = False
     """
     sizes = Sizes(count, parts.shortened)
     cut: list[str] = []
-    groups = turn_groups(parts.messages)
-    latest, earlier = (groups[-1], groups[:-1]) if groups else (TurnGroup(()), [])
+    *earlier, latest = parts.turns or [TurnGroup(())]
     instructions = count(parts.system) + OVERHEAD
     schemas = count(parts.schemas)
     frames = 2 * FRAME if parts.summary else FRAME

@@ -52,6 +52,8 @@ def _shortened(message: AnyMessage, plan: ContextPlan, cut: Cut) -> AnyMessage:
 def _plain(message: AnyMessage) -> AnyMessage:
     """Only what the protocol carries: text, calls with readable arguments, results."""
     if isinstance(message, AIMessage):
+        if not message.invalid_tool_calls and _is_bare(message):
+            return message
         calls: list[Any] = [
             *message.tool_calls,
             *(
@@ -61,6 +63,13 @@ def _plain(message: AnyMessage) -> AnyMessage:
             ),
         ]
         return AIMessage(message.text, tool_calls=calls, id=message.id)
+    if _is_bare(message):
+        return message
     if isinstance(message, ToolMessage):
         return ToolMessage(message.text, tool_call_id=message.tool_call_id, id=message.id)
     return HumanMessage(message.text, id=message.id)
+
+
+def _is_bare(message: AnyMessage) -> bool:
+    """Whether nothing has to be taken off: to make a long history anew takes longer than to send it."""
+    return isinstance(message.content, str) and not message.additional_kwargs and message.name is None

@@ -31,15 +31,16 @@ class Fold:
     """Id of the newest message among them."""
 
 
-def fold_due(
-    plan: ContextPlan | None, messages: Sequence[AnyMessage], folded_until: str | None
-) -> Fold | None:
-    """What to fold after a turn, or None while there is room.
+def is_fold_due(plan: ContextPlan) -> bool:
+    """Whether the history nears its budget."""
+    return plan["earlier"]["next"] >= FOLD_FROM * plan["earlier"]["limit"]
+
+
+def turns_to_fold(plan: ContextPlan, messages: Sequence[AnyMessage], folded_until: str | None) -> Fold | None:
+    """What to fold after a turn; None where nothing was said before it.
 
     It begins after what the summary covers, so that a turn which was left out for want of room is folded too.
     """
-    if plan is None or plan["earlier"]["next"] < FOLD_FROM * plan["earlier"]["limit"]:
-        return None
     groups = turn_groups(messages)[:-1]
     covered = next((i + 1 for i, group in enumerate(groups) if folded_until and group.has(folded_until)), 0)
     groups = groups[covered:]

@@ -7,7 +7,8 @@ summaries stand in the blocks that are kept with the customer's messages.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 from langchain_core.messages import AnyMessage, ToolMessage
@@ -25,8 +26,8 @@ FEWEST_TERMS = 2
 
 def foreign_text(messages: Sequence[AnyMessage]) -> tuple[str, ...]:
     """Of a conversation, the newest first; bounded."""
-    blocks = [line for message in reversed(messages) for line in foreign_lines(block_of(message))]
-    return _bounded([*blocks, *_results(messages)])
+    blocks = (line for message in reversed(messages) for line in foreign_lines(block_of(message)))
+    return _bounded(chain(blocks, _results(messages)))
 
 
 def _results(messages: Sequence[AnyMessage]) -> Iterator[str]:
@@ -49,10 +50,14 @@ def _leaves(value: Any) -> Iterator[str]:
             yield from _leaves(each)
 
 
-def _bounded(texts: Sequence[str]) -> tuple[str, ...]:
+def _bounded(texts: Iterable[str]) -> tuple[str, ...]:
     kept: list[str] = []
+    seen: set[str] = set()
     room = MOST_CHARACTERS
-    for text in dict.fromkeys(texts):
+    for text in texts:
+        if text in seen:
+            continue
+        seen.add(text)
         cut = text[: min(LONGEST_TEXT, room)]
         if len(terms(cut)) >= FEWEST_TERMS:
             kept.append(cut)

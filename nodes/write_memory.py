@@ -9,7 +9,7 @@ from langchain_core.messages import AnyMessage, HumanMessage
 from memory.borrowed import without_copies
 from memory.extraction import Exchange
 from memory.queue import FoldRequest
-from nodes.folding import fold_due
+from nodes.folding import is_fold_due, turns_to_fold
 from nodes.foreign_text import foreign_text
 from nodes.run import Run
 from nodes.state import AgentState
@@ -37,13 +37,14 @@ async def _remember(state: AgentState, run: Run) -> None:
 
 
 async def _fold(state: AgentState, run: Run) -> None:
-    """Have the oldest turns summarised once the history nears its budget; most turns end without."""
+    """Have the oldest turns summarised once the history nears its budget, unless that is on its way already."""
+    plan, queue = state.get("context"), run.services.queue
+    if plan is None or not is_fold_due(plan) or await queue.has_fold(run.thread_id):
+        return
     folded_until = session["folded_until"] if (session := state.get("session")) else None
-    if fold := fold_due(state.get("context"), state["messages"], folded_until):
-        turn = state["turn"]
-        await run.services.queue.enqueue_fold(
-            FoldRequest(turn["user_id"], run.thread_id, fold.messages, fold.until, folded_until)
-        )
+    if fold := turns_to_fold(plan, state["messages"], folded_until):
+        user_id = state["turn"]["user_id"]
+        await queue.enqueue_fold(FoldRequest(user_id, run.thread_id, fold.messages, fold.until, folded_until))
 
 
 def _was_heard(state: AgentState) -> bool:

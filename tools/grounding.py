@@ -95,7 +95,7 @@ def ask_for(missing: Sequence[str], args: Arguments, spec: ToolSpec) -> str:
 
 def _is_identifier(value: JSON, grounds: Grounds, identifiers: Collection[str]) -> bool:
     text = str(value)
-    texts = (*grounds.user_texts, *grounds.memories)
+    texts = (*reversed(grounds.user_texts), *grounds.memories)  # most often it was said just now
     return any(same_spelling(text, known) for known in identifiers) or any(
         stands_in(text, said) for said in texts
     )

@@ -39,7 +39,7 @@ def history_fault(chance: Random) -> str | None:
         tools=["look"],
         summary=chance.choice(("", SUMMARY)),
         background=chance.choice(BLOCKS),
-        messages=messages,
+        turns=turn_groups(messages),
         folded_until=chance.choice(ids) if chance.random() < 0.3 else None,
         history_start=chance.choice(ids) if chance.random() < 0.3 else None,
     )

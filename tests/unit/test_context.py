@@ -36,7 +36,7 @@ def parts(messages: list[AnyMessage], **kwargs: object) -> Parts:
         "summary": "",
         "background": "<background/>",
     }
-    return Parts(messages=messages, **{**values, **kwargs})  # type: ignore[arg-type]
+    return Parts(turns=turn_groups(messages), **{**values, **kwargs})  # type: ignore[arg-type]
 
 
 def planned(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
+from nodes.context_groups import turn_groups
 from nodes.context_plan import Parts, plan_context
-from nodes.folding import fold_due
+from nodes.folding import is_fold_due, turns_to_fold
 from nodes.state import ContextPlan
 
 
@@ -23,20 +24,23 @@ def conversation(turns: int) -> list[AnyMessage]:
 
 
 def plan(messages: list[AnyMessage], **kwargs: object) -> ContextPlan:
-    parts = Parts(system="", schemas="", tools=[], summary="", background="", messages=messages, **kwargs)  # type: ignore[arg-type]
+    parts = Parts(
+        system="", schemas="", tools=[], summary="", background="", turns=turn_groups(messages), **kwargs
+    )  # type: ignore[arg-type]
     return plan_context(parts, budget=3000, count=lambda text: len(text) // 2)
 
 
 def test_a_short_session_is_left_alone() -> None:
     messages = conversation(3)
-    assert fold_due(plan(messages), messages, None) is None
+    assert not is_fold_due(plan(messages))
 
 
 def test_the_oldest_half_is_folded_before_anything_has_to_be_left_out() -> None:
     messages = conversation(11)
     current = plan(messages)
     assert current["first_message_id"] == "h0", "nothing is left out yet"
-    fold = fold_due(current, messages, None)
+    assert is_fold_due(current)
+    fold = turns_to_fold(current, messages, None)
     assert fold is not None
     assert fold.until == "a3"
     assert [line[0] for line in fold.messages] == ["customer", "tool", "agent"] * 4
@@ -45,7 +49,7 @@ def test_the_oldest_half_is_folded_before_anything_has_to_be_left_out() -> None:
 
 def test_what_the_summary_covers_is_not_folded_again() -> None:
     messages = conversation(14)
-    fold = fold_due(plan(messages, folded_until="a2"), messages, "a2")
+    fold = turns_to_fold(plan(messages, folded_until="a2"), messages, "a2")
     assert fold is not None
     assert fold.messages[0][1].startswith("question 3")
 
@@ -55,7 +59,7 @@ def test_turns_that_were_left_out_are_folded_too() -> None:
     current = plan(messages)
     assert current["first_message_id"] != "h0"
     current["earlier"]["next"] = current["earlier"]["limit"]
-    fold = fold_due(current, messages, None)
+    fold = turns_to_fold(current, messages, None)
     assert fold is not None
     assert fold.messages[0][1].startswith("question 0")
 
@@ -67,12 +71,12 @@ def test_the_summariser_is_told_the_figures_of_results() -> None:
     messages[2] = ToolMessage(
         '{"status": "ok", "data": {"item": "1151293680", "paid": 272.33}}', tool_call_id="c0", id="r0"
     )
-    fold = fold_due(plan(messages), messages, None)
+    fold = turns_to_fold(plan(messages), messages, None)
     assert fold is not None
     assert fold.messages[1] == ("tool", 'order_query {"order_id": "A-17"}: 1151293680, 272.33')
 
 
 def test_the_running_turn_is_never_folded() -> None:
     messages = conversation(12)
-    fold = fold_due(plan(messages), messages, None)
-    assert fold is None or fold.until != "a7"
+    fold = turns_to_fold(plan(messages), messages, None)
+    assert fold is None or fold.until != "a11"
