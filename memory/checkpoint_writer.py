@@ -21,7 +21,7 @@ from memory.sql_file import read_sql
 
 log = structlog.get_logger(__name__)
 
-LINGER_SECONDS = 0.005
+LINGER_SECONDS = 0.015
 """For what may wait."""
 REMEMBERED = 4096
 """Failed checkpoints, and writes that a later checkpoint may outdate."""

@@ -7,20 +7,18 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from psycopg_pool import AsyncConnectionPool
 from sqlalchemy import make_url, text
 from sqlalchemy.ext.asyncio import create_async_engine
 
-from memory.database import Database, open_database
+from memory.database import Connection, Database, open_database
 from memory.embedded import EmbeddedPostgres
 from memory.errors import ConfigurationError, DatabaseUnavailable
 from memory.migrate import migrate
 from memory.settings import MemorySettings
 from tests.conftest import at_database, migration_folders
+from tests.support.sessions import KILL_OTHERS, end_others
 
-KILL_OTHERS = """
-SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-WHERE datname = current_database() AND pid <> pg_backend_pid()
-"""
 SLEEPER = "SELECT FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(30)' AND state = 'active'"
 
 
@@ -54,8 +52,29 @@ async def test_the_call_after_a_dropped_connection_succeeds(database_url: str) -
     async with Database(database_url, size=2) as database:
         await database.fetch("SELECT 1")
         with psycopg.connect(database_url, autocommit=True) as other:
-            other.execute(KILL_OTHERS)
+            end_others(other)
         assert await database.fetch("SELECT 1 AS one") == [{"one": 1}]
+
+
+async def test_only_a_connection_on_which_something_has_arrived_is_asked_whether_it_works(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[object] = []
+    ask = AsyncConnectionPool.check_connection
+
+    async def counted(connection: Connection) -> None:
+        asked.append(connection)
+        await ask(connection)
+
+    monkeypatch.setattr(AsyncConnectionPool, "check_connection", staticmethod(counted))
+    async with Database(database_url, size=1) as database:
+        for _ in range(5):
+            await database.fetch("SELECT 1")
+        assert not asked
+        with psycopg.connect(database_url, autocommit=True) as other:
+            end_others(other)
+        assert await database.fetch("SELECT 1 AS one") == [{"one": 1}]
+        assert len(asked) == 1
 
 
 async def test_a_connection_dropped_in_mid_statement_is_told_and_the_pool_recovers(database_url: str) -> None:

@@ -17,6 +17,7 @@ from graph.holder import Holder
 from memory.errors import DatabaseUnavailable
 from tests.support.model_replies import Reply, Request
 from tests.support.model_server import ModelServer, RoleQueues
+from tests.support.sessions import end_others
 from tests.support.turns import Talk, business, talking
 
 TROUBLE = """
@@ -30,10 +31,6 @@ SWITCH = """
 DO $$ BEGIN
     EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = {}', current_database());
 END $$
-"""
-KILL_OTHERS = """
-SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-WHERE datname = current_database() AND pid <> pg_backend_pid()
 """
 
 
@@ -100,7 +97,7 @@ async def test_a_read_only_database_is_told_to_callers_and_probes(
     with psycopg.connect(database_url, autocommit=True) as connection:
         async with talking(database_url, tmp_path, server, []) as talk:
             connection.execute(SWITCH.format("on").encode())
-            connection.execute(KILL_OTHERS)
+            end_others(connection)
             with pytest.raises(DatabaseUnavailable, match="read-only"):
                 await send(talk)
             found = await check_readiness(_holder(database_url, tmp_path, server))
@@ -108,7 +105,7 @@ async def test_a_read_only_database_is_told_to_callers_and_probes(
             assert "read-only" in found[0].detail + found[0].cure
             connection.execute("SET default_transaction_read_only = off")
             connection.execute(SWITCH.format("off").encode())
-            connection.execute(KILL_OTHERS)
+            end_others(connection)
             assert (await send(talk))["answer"] == "Hello."
 
 
@@ -122,7 +119,7 @@ async def test_connections_that_are_dropped_while_the_model_is_asked_do_not_cost
 ) -> None:
     def dropping(request: Request) -> Reply:
         with psycopg.connect(database_url, autocommit=True) as connection:
-            connection.execute(KILL_OTHERS)
+            end_others(connection)
         return Reply("Hello.")
 
     script.add("chat", dropping)
