@@ -7,6 +7,7 @@ first message does not wait for it.
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import threading
 from collections.abc import Sequence
@@ -206,7 +207,7 @@ def vector_literal(vector: Vectors | None) -> str | None:
     """A vector as the text that Postgres casts to `vector`; None for a zero one, which has no direction."""
     if vector is None or not vector.any():
         return None
-    return "[" + ",".join(f"{value:.7g}" for value in vector.tolist()) + "]"
+    return json.dumps(np.round(vector.astype(np.float64), 8).tolist(), separators=(",", ":"))
 
 
 @lru_cache(maxsize=1)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import regex
@@ -146,13 +147,19 @@ class _Piece:
     calls: tuple[TextCall, ...] = ()
 
 
+@lru_cache(maxsize=256)
+def _key_pattern(offered: tuple[str, ...]) -> regex.Pattern[str]:
+    """What an object begins with that may be a call."""
+    keys = [*NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS, "tool_calls", *offered]
+    listed = "|".join(regex.escape(key) for key in keys)
+    return regex.compile(rf"(?:\[\s*)?\{{\s*[\"'“]?(?:{listed})[\"'”]?\s*[:：]")
+
+
 class _Scanner:
     def __init__(self, are_calls: Judge, offered: Collection[str]) -> None:
         self.calls: list[TextCall] = []
         self._are_calls = are_calls
-        keys = [*NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS, "tool_calls", *offered]
-        listed = "|".join(regex.escape(key) for key in keys)
-        self._key = regex.compile(rf"(?:\[\s*)?\{{\s*[\"'“]?(?:{listed})[\"'”]?\s*[:：]")
+        self._key = _key_pattern(tuple(offered))
         self._held = ""
         self._before = ""
         self._after_call = False
