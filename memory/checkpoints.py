@@ -157,7 +157,7 @@ class CheckpointSaver(AsyncPostgresSaver):
         async with self._database.connection() as connection:
             cursor = await connection.execute(HISTORY, {**place, "channel": channel}, binary=True)
             row = await cursor.fetchone()
-        assert row is not None, "a SELECT without FROM gives exactly one row"
+        assert row is not None, "an aggregate gives exactly one row"
         if row[
             "seed_is_inline"
         ]:  # a value that was stored whole, before the channel was stored as differences

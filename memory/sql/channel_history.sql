@@ -30,32 +30,31 @@ WITH RECURSIVE
         WHERE NOT line.is_whole
     ),
     written AS (
-        SELECT write.type, write.blob, write.task_id,
-            row_number() OVER (ORDER BY line.age DESC, write.task_path COLLATE "C", write.task_id COLLATE "C", write.idx)
-                AS number
-        FROM line
-        CROSS JOIN LATERAL (
-            SELECT type, blob, task_id, task_path, idx
-            FROM checkpoint_writes
-            WHERE thread_id = %(thread_id)s AND checkpoint_ns = %(namespace)s
-                AND checkpoint_id = line.checkpoint_id AND channel = %(channel)s
-            OFFSET 0
+        SELECT array_agg(task_id) AS tasks, array_agg(type) AS types, array_agg(length(blob)) AS lengths,
+            string_agg(blob, ''::bytea) AS bytes
+        FROM (
+            SELECT write.task_id, write.type, write.blob
+            FROM line
+            CROSS JOIN LATERAL (
+                SELECT task_id, task_path, idx, type, blob
+                FROM checkpoint_writes
+                WHERE thread_id = %(thread_id)s AND checkpoint_ns = %(namespace)s
+                    AND checkpoint_id = line.checkpoint_id AND channel = %(channel)s
+                OFFSET 0
+            ) AS write
+            WHERE line.age > 0
+            ORDER BY line.age DESC, write.task_path COLLATE "C", write.task_id COLLATE "C", write.idx
         ) AS write
-        WHERE line.age > 0
     ),
     whole AS (
-        SELECT line.checkpoint_id, line.version, value.type, value.blob
+        SELECT line.version IS NULL AS is_inline, value.type, value.blob
         FROM line
         LEFT JOIN checkpoint_blobs AS value
             ON value.thread_id = %(thread_id)s AND value.checkpoint_ns = %(namespace)s
             AND value.channel = %(channel)s AND value.version = line.version
         WHERE line.is_whole
     )
-SELECT
-    (SELECT array_agg(task_id ORDER BY number) FROM written) AS tasks,
-    (SELECT array_agg(type ORDER BY number) FROM written) AS types,
-    (SELECT array_agg(length(blob) ORDER BY number) FROM written) AS lengths,
-    (SELECT string_agg(blob, ''::bytea ORDER BY number) FROM written) AS bytes,
-    (SELECT type FROM whole) AS seed_type,
-    (SELECT blob FROM whole) AS seed,
-    EXISTS (SELECT FROM whole WHERE version IS NULL) AS seed_is_inline
+SELECT tasks, types, lengths, bytes, whole.type AS seed_type, whole.blob AS seed,
+    coalesce(whole.is_inline, FALSE) AS seed_is_inline
+FROM written
+LEFT JOIN whole ON TRUE
