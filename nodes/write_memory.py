@@ -36,7 +36,9 @@ async def _fold(state: AgentState, run: Run) -> None:
     if fold := fold_due(state.get("context"), state["messages"], folded_until):
         turn = state["turn"]
         await run.services.queue.enqueue_fold(
-            FoldRequest(turn["user_id"], run.thread_id, fold.messages, fold.until, folded_until)
+            FoldRequest(
+                turn["user_id"], run.thread_id, fold.messages, fold.until, folded_until, run.after_job
+            )
         )
 
 
@@ -66,6 +68,7 @@ def _exchange(state: AgentState, run: Run) -> Exchange:
         about=objects_of(own_messages, registry),
         confirmed=confirmed_by_tools(own_messages, registry),
         foreign=foreign,
+        after_job=run.after_job,
     )
 
 
