@@ -23,6 +23,8 @@ from nodes.state import AgentState
 
 GOES_ON_AT = "__steward_goes_on_at"
 """In a run's configuration: Unix seconds at which it went on with a turn that was cut off."""
+AFTER_JOB = "__steward_after_job"
+"""In a run's configuration: the newest memory job when it began."""
 tracer = trace.get_tracer("steward")
 
 
@@ -49,7 +51,8 @@ def bind(name: str, node: Node, holder: ServiceHolder) -> BoundNode:
         context = acting_context(runtime.context, config)
         services = under_overrides(services, context)
         state = _with_time(state, config, services.settings.steward_turn_seconds)
-        run = Run(services, context, thread_id, config, runtime.stream_writer)
+        after_job = config.get("configurable", {}).get(AFTER_JOB)
+        run = Run(services, context, thread_id, config, runtime.stream_writer, after_job)
         ids = {"thread_id": thread_id, "turn_id": turn["id"] if turn else "", "node": name}
         with structlog.contextvars.bound_contextvars(**ids), _span(name, ids) as span:
             update = await _served(name, node, state, run)

@@ -19,12 +19,13 @@ QUIET = (
     "openai",
     "psycopg",
     "psycopg.pool",
-    "procrastinate",
     "langgraph",
     "mcp",
     "matplotlib",
 )
 """Libraries whose own logs are of use only to whoever debugs them."""
+SILENT = ("procrastinate",)
+"""Libraries that tell with a stack trace what our own lines say."""
 
 IDENTIFIERS = frozenset(
     {"thread_id", "turn_id", "call_id", "node", "tool", "event", "level", "logger", "timestamp"}
@@ -59,6 +60,8 @@ def configure_logs(settings: Settings) -> None:
     logging.basicConfig(handlers=[handler], level=level, force=True)
     for name in QUIET:
         logging.getLogger(name).setLevel(max(level, logging.WARNING))
+    for name in SILENT:
+        logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
 def hand_logs_to_host() -> None:

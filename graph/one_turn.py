@@ -20,13 +20,13 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, StateSnapshot
 from pydantic import ValidationError
 
-from graph.bind import GOES_ON_AT, ServiceHolder
+from graph.bind import AFTER_JOB, GOES_ON_AT, ServiceHolder
 from graph.earlier_turn import EarlierTurn, find_earlier_turn
 from graph.server.acting import acting_context
 from memory.checkpoints import CheckpointSaver
 from memory.clean import is_storable
 from memory.errors import DatabaseUnavailable, InvalidInput
-from memory.leases import LastStep
+from memory.leases import Held, LastStep
 from nodes.context import ANONYMOUS, AgentContext
 from nodes.state import AgentState, TurnInput
 from nodes.turn_input import EXPECTED, Brought, is_repeat, read_input
@@ -79,12 +79,12 @@ class OneTurnGraph(CompiledGraph):
         brought = None if input is None or isinstance(input, Command) else read_input(input)
         thread_id = _thread_id(config)
         context = acting_context(_read_context(options.get("context")), config or {})
-        async with self._turn(thread_id) as last_step:
+        async with self._turn(thread_id) as (last_step, newest_job):
             context = _for_owner(last_step.user_id if last_step else None, context)
             options["context"] = context
             config = _naming_the_user(config or {}, context)
             entry = await self._entry(input, brought, config, context, last_step)
-            config = _with_time(config, time.time() if entry.goes_on else None)
+            config = _begun(config, time.time() if entry.goes_on else None, newest_job)
             if entry.earlier is None or entry.earlier.waits:
                 events = cast(AsyncGenerator[Any], super().astream(entry.input, config, **options))
                 async with aclosing(_told_clearly(events)) as told:
@@ -95,17 +95,17 @@ class OneTurnGraph(CompiledGraph):
                     yield event
 
     @asynccontextmanager
-    async def _turn(self, thread_id: str) -> AsyncIterator[LastStep | None]:
+    async def _turn(self, thread_id: str) -> AsyncIterator[Held]:
         """Holds the thread, and lets go of it when everything of the turn is stored."""
         services = await self.holder.services()
         settings = services.settings
         patience = settings.steward_turn_seconds * PATIENCE if settings.steward_busy == "queue" else 0.0
-        async with services.leases.hold(thread_id, patience=patience) as last_step:
+        async with services.leases.hold(thread_id, patience=patience) as held:
             saver = self.checkpointer if isinstance(self.checkpointer, CheckpointSaver) else None
             if saver:
                 saver.begin_anew(thread_id)
             try:
-                yield last_step
+                yield held
             finally:
                 if saver:
                     await saver.flush()
@@ -190,8 +190,9 @@ def _announced(found: CheckpointTuple) -> Sequence[AnyMessage]:
     return []
 
 
-def _with_time(config: RunnableConfig, since: float | None) -> RunnableConfig:
-    return {**config, "configurable": {**config.get("configurable", {}), GOES_ON_AT: since}}
+def _begun(config: RunnableConfig, goes_on_at: float | None, newest_job: int) -> RunnableConfig:
+    marks = {GOES_ON_AT: goes_on_at, AFTER_JOB: newest_job}
+    return {**config, "configurable": {**config.get("configurable", {}), **marks}}
 
 
 def _without(known: Sequence[AnyMessage], messages: Sequence[AnyMessage]) -> list[AnyMessage]:

@@ -48,7 +48,8 @@ LEDGER_PARTS: Mapping[str, LiteralString] = {
 async def erase(database: Database, user_id: str) -> int:
     """Erase a user: memories, sessions, conversations, queued jobs, ledgers. How many rows that touched.
 
-    The business's own records (orders, tickets) are the business's to keep. Raises InvalidInput.
+    The business's own records (orders, tickets) are the business's to keep. Waits for the user's turns that
+    run. Raises InvalidInput, ThreadBusy.
     """
     return await forget_user(database, user_id, [TOOL_CALLS, LEDGERS])
 

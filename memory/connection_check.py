@@ -7,14 +7,14 @@ as good as when it was given back. Only one on which something has is asked.
 from __future__ import annotations
 
 import selectors
+from typing import Any
 
 from psycopg import AsyncConnection
-from psycopg.rows import DictRow
 from psycopg_pool import AsyncConnectionPool
 
 
-async def check_connection(connection: AsyncConnection[DictRow]) -> None:
-    """For a pool's `check`. Raises OperationalError where the connection is of no use any more.
+async def check_connection(connection: AsyncConnection[Any]) -> None:
+    """Raises OperationalError where the connection is of no use any more.
 
     A peer that has vanished without a word is found by TCP keep-alive, as it is in the middle of a statement.
     """
@@ -22,7 +22,7 @@ async def check_connection(connection: AsyncConnection[DictRow]) -> None:
         await AsyncConnectionPool.check_connection(connection)
 
 
-def has_heard(connection: AsyncConnection[DictRow]) -> bool:
+def has_heard(connection: AsyncConnection[Any]) -> bool:
     """Whether bytes, or the end of the stream, wait to be read; of a closed connection as well."""
     if connection.closed:
         return True

@@ -11,17 +11,17 @@ from typing import Any, Self
 
 from psycopg import AsyncConnection, InterfaceError, OperationalError, errors
 from psycopg.rows import DictRow, dict_row
-from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout, TooManyRequests
+from psycopg_pool import PoolClosed, PoolTimeout, TooManyRequests
 
 from memory.business_schema import FIRST, claim_schema, schema_of
-from memory.connection_check import check_connection
 from memory.database_url import DatabaseUrl
 from memory.embedded import EmbeddedPostgres
 from memory.errors import DatabaseUnavailable, SchemaError
+from memory.pool import RECONNECT_SECONDS, CheckedPool
 from memory.settings import MemorySettings
 
 Connection = AsyncConnection[DictRow]
-Pool = AsyncConnectionPool[Connection]
+Pool = CheckedPool[Connection]
 SchemaFinder = Callable[[Connection], Awaitable[str]]
 
 NOT_STORING: dict[type[Exception], str] = {
@@ -102,13 +102,13 @@ class Database:
         self.pool = self._make_pool()
 
     def _make_pool(self) -> Pool:
-        return AsyncConnectionPool(
+        return Pool(
             self.url,
             min_size=1,
             max_size=self.size,
             open=False,
             timeout=self._wait_seconds,
-            check=check_connection,
+            reconnect_timeout=RECONNECT_SECONDS,
             configure=self._configure,
             kwargs=self._options,
         )

@@ -1,7 +1,8 @@
 """Erasing a user: everything that is kept of them, in one transaction, and the proof that nothing is left.
 
-Jobs in the queue go too. One that is running has the user's words in its process; it finds the user marked as
-erased when it comes to write, and leaves nothing.
+A turn that runs is waited for, and none begins meanwhile. Jobs in the queue go too. One that is running has the user's
+words in its process; it finds the user marked as erased when it comes to write, and leaves nothing, and so does a job
+that a turn queues later which had begun before.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import LiteralString
 from psycopg import sql
 
 from memory.database import Connection, Database
+from memory.leases import ThreadLeases
 from memory.user_lock import checked_user_id, lock_user, mark_erased
 
 
@@ -57,6 +59,9 @@ MEMORY = Erasure(
     ),
 )
 
+PATIENCE = 300.0
+"""Seconds for turns that run: longer than a turn takes, by the limits that are customary."""
+
 COLUMNS = """
 SELECT table_schema, table_name, column_name, data_type = 'bytea' AS is_bytes
   FROM information_schema.columns JOIN information_schema.tables USING (table_schema, table_name)
@@ -81,14 +86,31 @@ SELECT FROM {table}
 async def forget_user(database: Database, user_id: str, others: Sequence[Erasure] = ()) -> int:
     """Erase all that is kept of a user; how many rows that touched. `others` are the other packages' shares.
 
-    Raises InvalidInput for what cannot be a user id. Erasing somebody unknown is no error.
+    Waits for the user's turns that run. Raises InvalidInput for what cannot be a user id, ThreadBusy where such a turn
+    does not end. Erasing somebody unknown is no error.
     """
     checked_user_id(user_id)
     shares = [MEMORY, *others]
+    leases = ThreadLeases(database)
+    while True:
+        async with database.connection() as connection:
+            threads = await _threads(connection, user_id, shares)
+        async with leases.hold_all(threads, patience=PATIENCE):
+            touched = await _erase(database, user_id, shares, threads)
+        if touched is not None:
+            return touched
+
+
+async def _erase(
+    database: Database, user_id: str, shares: Sequence[Erasure], held: Sequence[str]
+) -> int | None:
+    """How many rows went; None, and nothing done, where the user has begun another thread than those that are held."""
     async with database.transaction() as connection:
         await lock_user(connection, user_id)
-        await mark_erased(connection, user_id)
         threads = await _threads(connection, user_id, shares)
+        if not set(threads) <= set(held):
+            return None
+        await mark_erased(connection, user_id)
         touched = 0
         for share in shares:
             for statement in share.statements:

@@ -51,6 +51,8 @@ class Exchange:
     """Objects it was about, such as order numbers."""
     confirmed: tuple[str, ...] = ()
     """Facts that a tool confirmed about the user's own data: declared fields, never free text."""
+    after_job: int | None = None
+    """The newest job when the run of this turn began: tells the turns that an erased user had begun before."""
     foreign: tuple[str, ...] = ()
     """Free text of results, documents and the like that the answer had before it: nothing that anybody here said."""
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from typing import NamedTuple
+from typing import Any, LiteralString, NamedTuple
 from uuid import uuid4
 from weakref import WeakValueDictionary
 
@@ -19,6 +19,7 @@ from memory.errors import DatabaseError, ThreadBusy
 log = structlog.get_logger(__name__)
 
 LEASE_SECONDS = 15.0
+ALL_SECONDS = 60.0
 """A lease that is not renewed for so long is free: its process is gone or cut off."""
 RENEW_SECONDS = 4.0
 FIRST_PAUSE, LONGEST_PAUSE = 0.02, 0.5
@@ -38,12 +39,24 @@ RETURNING (
     SELECT metadata ->> 'user_id' FROM checkpoints
     WHERE thread_id = %(thread)s AND checkpoint_ns = '' AND metadata ->> 'source' IN ('input', 'loop')
     ORDER BY checkpoint_id DESC LIMIT 1
-) AS user_id
+) AS user_id, (
+    SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM procrastinate_jobs_id_seq
+) AS newest_job
 """
 RENEW = """
 UPDATE thread_lease SET expires_at = now() + make_interval(secs => %(seconds)s)
 WHERE thread_id = %(thread)s AND owner = %(owner)s
 """
+TAKE_ALL = """
+INSERT INTO thread_lease AS held (thread_id, owner, expires_at)
+SELECT thread_id, %(owner)s, now() + make_interval(secs => %(seconds)s)
+FROM unnest(%(threads)s::text[]) AS thread_id
+ON CONFLICT (thread_id) DO UPDATE SET owner = excluded.owner, expires_at = excluded.expires_at
+WHERE held.expires_at < now() OR held.owner = excluded.owner OR held.owner = ANY(%(dead)s)
+RETURNING thread_id
+"""
+HOLDERS = "SELECT owner FROM thread_lease WHERE thread_id = ANY(%(threads)s) AND owner <> %(owner)s"
+RELEASE_ALL = "DELETE FROM thread_lease WHERE thread_id = ANY(%(threads)s) AND owner = %(owner)s"
 RELEASE = "DELETE FROM thread_lease WHERE thread_id = %(thread)s AND owner = %(owner)s"
 HOLDER = "SELECT owner FROM thread_lease WHERE thread_id = %(thread)s"
 
@@ -57,6 +70,15 @@ class LastStep(NamedTuple):
     """Whose thread it is."""
 
 
+class Held(NamedTuple):
+    """What is known of a thread as it is taken."""
+
+    last_step: LastStep | None
+    """None where there is no checkpoint yet."""
+    newest_job: int
+    """The memory job queued last, of anybody: what is erased from then on is erased after this run has begun."""
+
+
 class ThreadLeases:
     """Hands out the right to run a turn on a thread. Belongs to one event loop."""
 
@@ -65,25 +87,42 @@ class ThreadLeases:
         self._queues: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     @asynccontextmanager
-    async def hold(self, thread_id: str, *, patience: float) -> AsyncIterator[LastStep | None]:
-        """Hold the thread; wait up to `patience` seconds for it (0: not at all). Raises ThreadBusy.
-
-        Gives what is known of the thread's latest checkpoint; None where there is none.
-        """
+    async def hold(self, thread_id: str, *, patience: float) -> AsyncIterator[Held]:
+        """Hold the thread; wait up to `patience` seconds for it (0: not at all). Raises ThreadBusy."""
         queue = self._queues.setdefault(thread_id, asyncio.Lock())
         if patience <= 0 and queue.locked():
             raise ThreadBusy()
         async with queue:
-            owner = f"{socket.gethostname()}:{os.getpid()}:{uuid4().hex}"
-            last_step = await self._take(thread_id, owner, patience)
+            owner = _new_owner()
+            held = await self._take(thread_id, owner, patience)
             renewing = asyncio.create_task(self._renew(thread_id, owner))
             try:
-                yield last_step
+                yield held
             finally:
                 renewing.cancel()
-                await self._release(thread_id, owner)
+                await self._let_go(RELEASE, {"thread": thread_id, "owner": owner})
 
-    async def _take(self, thread_id: str, owner: str, patience: float) -> LastStep | None:
+    @asynccontextmanager
+    async def hold_all(self, thread_ids: Iterable[str], *, patience: float) -> AsyncIterator[None]:
+        """Hold these threads at once, when the turns that run on them have ended, for a minute at most.
+
+        Raises ThreadBusy where one of them does not end within `patience` seconds.
+        """
+        threads = sorted(thread_ids)
+        params = {"threads": threads, "owner": _new_owner(), "seconds": ALL_SECONDS, "dead": []}
+        end = asyncio.get_running_loop().time() + patience
+        try:
+            while len(await self._database.fetch(TAKE_ALL, params)) < len(threads):
+                owners = [row["owner"] for row in await self._database.fetch(HOLDERS, params)]
+                params["dead"] = [owner for owner in owners if _is_dead(owner)]
+                if asyncio.get_running_loop().time() >= end:
+                    raise ThreadBusy()
+                await asyncio.sleep(LONGEST_PAUSE)
+            yield
+        finally:
+            await self._let_go(RELEASE_ALL, params)
+
+    async def _take(self, thread_id: str, owner: str, patience: float) -> Held:
         end = asyncio.get_running_loop().time() + patience
         pause = FIRST_PAUSE
         params = {"thread": thread_id, "owner": owner, "seconds": LEASE_SECONDS, "dead": ""}
@@ -96,7 +135,8 @@ class ThreadLeases:
                 raise ThreadBusy()
             await asyncio.sleep(pause)
             pause = min(pause * 1.5, LONGEST_PAUSE)
-        return LastStep(**taken) if taken["source"] else None
+        last_step = LastStep(taken["source"], taken["user_id"]) if taken["source"] else None
+        return Held(last_step, taken["newest_job"])
 
     async def _renew(self, thread_id: str, owner: str) -> None:
         while True:
@@ -109,12 +149,16 @@ class ThreadLeases:
             except DatabaseError as error:
                 log.warning("thread lease not renewed", thread_id=thread_id, error=str(error))
 
-    async def _release(self, thread_id: str, owner: str) -> None:
+    async def _let_go(self, statement: LiteralString, params: dict[str, Any]) -> None:
         try:
-            await self._database.execute(RELEASE, {"thread": thread_id, "owner": owner})
+            await self._database.execute(statement, params)
         except DatabaseError as error:
-            # It runs out by itself; the turn's own outcome must not be hidden behind this.
-            log.warning("thread lease not released", thread_id=thread_id, error=str(error))
+            # It runs out by itself; the outcome of what it was held for must not be hidden behind this.
+            log.warning("thread lease not released", owner=params["owner"], error=str(error))
+
+
+def _new_owner() -> str:
+    return f"{socket.gethostname()}:{os.getpid()}:{uuid4().hex}"
 
 
 def _is_dead(owner: str) -> bool:

@@ -6,7 +6,7 @@ await queue.enqueue_turn(exchange)      # at the end of a turn: masked, one roun
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -62,10 +62,12 @@ class FoldRequest:
     """Id of the newest of these messages."""
     after: str | None = None
     """`folded_until` as the turn saw it; a fold that was overtaken changes nothing."""
+    after_job: int | None = None
+    """As of `Exchange`."""
 
     def masked(self) -> FoldRequest:
         texts = tuple((speaker, mask(clean_text(text))) for speaker, text in self.messages)
-        return FoldRequest(self.user_id, self.thread_id, texts, self.until, self.after)
+        return replace(self, messages=texts)
 
     def to_json(self) -> dict[str, Any]:
         return {**asdict(self), "messages": [list(message) for message in self.messages]}
@@ -73,7 +75,8 @@ class FoldRequest:
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> FoldRequest:
         messages = tuple((speaker, text) for speaker, text in value["messages"])
-        return cls(value["user_id"], value["thread_id"], messages, value["until"], value.get("after"))
+        known = {name: value[name] for name in cls.__dataclass_fields__ if name in value}
+        return cls(**{**known, "messages": messages})
 
 
 @dataclass(frozen=True)

@@ -75,7 +75,7 @@ class PoolConnector(BaseAsyncConnector):
             lock = name if name == QUEUEING_LOCK_CONSTRAINT else None
             raise exceptions.UniqueViolation(constraint_name=name or "", queueing_lock=lock) from error
         except psycopg.Error as error:
-            raise exceptions.ConnectorException from error
+            raise exceptions.ConnectorException(error.diag.message_primary or str(error)) from error
 
     @asynccontextmanager
     async def _own_functions(self, connection: Connection) -> AsyncIterator[None]:

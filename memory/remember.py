@@ -51,8 +51,8 @@ class Remembering:
     extractor: Extractor
     settings: MemorySettings
 
-    async def run(self, own: QueuedTurn) -> set[str]:
-        """Remember this turn and the user's other waiting ones; the threads that were touched.
+    async def run(self, own: QueuedTurn) -> frozenset[str]:
+        """Remember this turn and the user's other waiting ones; the threads whose session has grown.
 
         Raises what the extractor raises on this turn, so that its job is tried again.
         """
@@ -69,8 +69,8 @@ class Remembering:
             turns.append(FinishedTurn(other.exchange, admitted, other.job_id))
             ended.append(other.job_id)
         written = await apply(self.database, self.embedder, user_id, turns, ended_jobs=ended)
-        log.info("turns remembered", turns=len(turns), new=written, thread_id=own.exchange.thread_id)
-        return {turn.exchange.thread_id for turn in turns}
+        log.info("turns remembered", turns=len(turns), new=written.new, thread_id=own.exchange.thread_id)
+        return written.threads
 
     async def _read(self, exchange: Exchange, known: Sequence[KnownMemory]) -> Admitted:
         off = self.settings.steward_long_term_memory == "off"

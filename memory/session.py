@@ -99,7 +99,7 @@ class Sessions:
         facts = bounded({**before, **made.key_facts}, order)
         async with self.database.transaction() as connection:
             await lock_user(connection, request.user_id)
-            if await erased_since(connection, request.user_id, job_id):
+            if await erased_since(connection, request.user_id, job_id, request.after_job):
                 return False
             values = {
                 "thread_id": request.thread_id,

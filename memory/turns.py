@@ -15,7 +15,7 @@ from memory.expiry import ends_at
 from memory.extraction import Admitted, Exchange, MemoryItem
 from memory.memory_writer import MemoryWriter, NewMemory
 from memory.merge import normalise_key
-from memory.user_lock import erased_since, lock_user
+from memory.user_lock import last_erasure, lock_user, precedes
 
 PROCESSED = """
 SELECT thread_id, turn_id FROM session_turn
@@ -60,6 +60,16 @@ class FinishedTurn:
     job_id: int | None = None
 
 
+@dataclass(frozen=True)
+class Written:
+    """What came of a batch."""
+
+    new: int
+    """Turns that were not written before."""
+    threads: frozenset[str]
+    """Whose session has something to be summarised later; not those of a user who was erased meanwhile."""
+
+
 async def apply(
     database: Database,
     embedder: Embedder,
@@ -67,8 +77,8 @@ async def apply(
     turns: Sequence[FinishedTurn],
     *,
     ended_jobs: Sequence[int] = (),
-) -> int:
-    """Write a batch of one user's turns; how many were new. `ended_jobs` are waiting jobs that this settles.
+) -> Written:
+    """Write a batch of one user's turns. `ended_jobs` are waiting jobs that this settles.
 
     Turns that were written before, and those of a user erased since they were queued, leave nothing.
     """
@@ -78,16 +88,18 @@ async def apply(
     by_item = {id(item): vector for item, vector in zip(items, vectors, strict=True)}
     async with database.transaction() as connection:
         await lock_user(connection, user_id)
-        fresh = await _fresh(connection, user_id, ordered)
+        erasure = await last_erasure(connection, user_id)
+        live = [turn for turn in ordered if not precedes(turn.job_id, turn.exchange.after_job, erasure)]
+        fresh = await _fresh(connection, live)
         memories = [_new_memory(turn, item, by_item) for turn in fresh for item in turn.admitted.long_term]
         await MemoryWriter(connection, user_id, embedder.name).write(memories)
         for turn in fresh:
             await _keep_session(connection, turn)
         await connection.execute(END_JOBS, (list(ended_jobs),))
-    return len(fresh)
+    return Written(len(fresh), frozenset(turn.exchange.thread_id for turn in live))
 
 
-async def _fresh(connection: Connection, user_id: str, turns: Sequence[FinishedTurn]) -> list[FinishedTurn]:
+async def _fresh(connection: Connection, turns: Sequence[FinishedTurn]) -> list[FinishedTurn]:
     cursor = await connection.execute(
         PROCESSED,
         ([turn.exchange.thread_id for turn in turns], [turn.exchange.turn_id for turn in turns]),
@@ -96,7 +108,7 @@ async def _fresh(connection: Connection, user_id: str, turns: Sequence[FinishedT
     fresh = []
     for turn in turns:
         name = (turn.exchange.thread_id, turn.exchange.turn_id)
-        if name not in seen and not await erased_since(connection, user_id, turn.job_id):
+        if name not in seen:
             fresh.append(turn)
             seen.add(name)
     return fresh

@@ -11,7 +11,7 @@ LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 7018))"
 ERASED = "SELECT last_job_id FROM erased_user WHERE user_hash = %s"
 FORGET = """
 INSERT INTO erased_user (user_hash, last_job_id)
-VALUES (%s, (SELECT last_value FROM procrastinate_jobs_id_seq))
+VALUES (%s, nextval('procrastinate_jobs_id_seq'))
 ON CONFLICT (user_hash) DO UPDATE SET last_job_id = excluded.last_job_id, erased_at = now()
 """
 
@@ -37,15 +37,30 @@ async def lock_user(connection: Connection, user_id: str) -> None:
     await connection.execute(LOCK, (user_hash(user_id),))
 
 
-async def erased_since(connection: Connection, user_id: str, job_id: int | None) -> bool:
-    """Whether the user was erased after this job was queued. Ask with the lock held."""
-    if job_id is None:
-        return False
+async def erased_since(
+    connection: Connection, user_id: str, job_id: int | None, after_job: int | None = None
+) -> bool:
+    """Whether the user was erased after this job was queued, or after the run began that queued it: when `after_job`
+    was the newest job. Ask with the lock held."""
+    return precedes(job_id, after_job, await last_erasure(connection, user_id))
+
+
+async def last_erasure(connection: Connection, user_id: str) -> int | None:
+    """When the user was last erased, in the count of jobs; None for never. Ask with the lock held."""
     cursor = await connection.execute(ERASED, (user_hash(user_id),))
     row = await cursor.fetchone()
-    return row is not None and job_id <= int(row["last_job_id"])
+    return int(row["last_job_id"]) if row else None
+
+
+def precedes(job_id: int | None, after_job: int | None, erasure: int | None) -> bool:
+    """Whether the job was queued, or the run that queued it had begun, before the erasure."""
+    if erasure is None:
+        return False
+    return (job_id is not None and job_id <= erasure) or (after_job is not None and after_job < erasure)
 
 
 async def mark_erased(connection: Connection, user_id: str) -> None:
-    """From now on, jobs queued so far write nothing for this user. Call it with the lock held."""
+    """From now on, jobs queued so far write nothing for this user, nor do those that runs which have begun will queue.
+
+    Call it with the lock held."""
     await connection.execute(FORGET, (user_hash(user_id),))

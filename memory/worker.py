@@ -42,6 +42,7 @@ from memory.queue import (
 from memory.remember import Remembering, queued_turn
 from memory.session import Sessions
 from memory.settings import MemorySettings
+from memory.stalled_jobs import STALLED_SECONDS, StalledJobs
 
 log = structlog.get_logger(__name__)
 
@@ -49,11 +50,11 @@ CONCURRENCY = 4
 """Jobs at once; they wait for models most of the time."""
 POLL_SECONDS = 2.0
 HEARTBEAT_SECONDS = 2.0
-STALLED_SECONDS = 8.0
-"""Without a heartbeat for so long, a worker is dead and its jobs go back into the queue."""
 STOP_SECONDS = 2.0
 """For running jobs when the worker is told to stop; then they go back into the queue."""
 RESTART_SECONDS = 1.0
+LOOK_SECONDS = 4.0
+"""Between looks for jobs that nobody works on."""
 DRAIN_POLL_SECONDS = 0.05
 
 LEFT = """
@@ -61,14 +62,6 @@ SELECT count(*) AS jobs FROM procrastinate_jobs
  WHERE queue_name = %(queue)s
    AND (%(turn)s::text IS NULL OR right(queueing_lock, length(%(turn)s) + 1) = ':' || %(turn)s)
    AND (status = 'doing' OR status = 'todo' AND (scheduled_at IS NULL OR scheduled_at <= now()))
-"""
-
-# The same thing was queued again while a dead worker held it. The new job cannot start before the old one is gone,
-# and the old one cannot go back into the queue beside the new one.
-SUPERFLUOUS = """
-DELETE FROM procrastinate_jobs AS held
- WHERE id = %s AND status = 'doing'
-   AND EXISTS (SELECT FROM procrastinate_jobs WHERE queueing_lock = held.queueing_lock AND status = 'todo')
 """
 
 FAILURES = (psycopg.Error, StewardError, exceptions.ProcrastinateException)
@@ -117,6 +110,7 @@ class Worker:
         self._remembering = Remembering(database, embedder, extractor, settings)
         self._sessions = Sessions(database, embedder, summariser)
         self._queue = MemoryQueue(database)
+        self._stalled = StalledJobs(database, self._queue.app.job_manager, QUEUE)
         _register(self._queue.app, self)
 
     async def run(self) -> None:
@@ -126,8 +120,9 @@ class Worker:
             while True:
                 try:
                     await self._work(wait=True)
-                except FAILURES as error:
-                    log.warning("memory worker starts again", error=str(error))
+                    log.warning("memory worker starts again", error="its heartbeat or its listener failed")
+                except Exception as error:
+                    _tell("memory worker starts again", error)
                 _end_if_cancelled()
                 await asyncio.sleep(RESTART_SECONDS)
         finally:
@@ -144,7 +139,7 @@ class Worker:
         try:
             async with asyncio.timeout(timeout):
                 while await self._left(turn_id):
-                    await self._recover()
+                    await self._stalled.put_back()
                     await self._work_on(turn_id)
                 return True
         except TimeoutError:
@@ -180,6 +175,7 @@ class Worker:
             shutdown_graceful_timeout=STOP_SECONDS,
             delete_jobs="successful",
             install_signal_handlers=False,
+            worker_middleware=[self._stalled.watch],
         )
 
     async def _left(self, turn_id: str | None) -> bool:
@@ -189,21 +185,11 @@ class Worker:
     async def _recover_forever(self) -> None:
         while True:
             try:
-                await self._recover()
-            except FAILURES as error:
-                log.warning("stalled memory jobs not looked for", error=str(error))
+                await self._stalled.put_back()
+            except Exception as error:
+                _tell("stalled memory jobs not looked for", error)
             _end_if_cancelled()
-            await asyncio.sleep(STALLED_SECONDS / 2)
-
-    async def _recover(self) -> None:
-        """Put jobs back that were in the hands of a worker that died."""
-        manager = self._queue.app.job_manager
-        for job in await manager.get_stalled_jobs(queue=QUEUE, seconds_since_heartbeat=STALLED_SECONDS):
-            if await self._database.execute(SUPERFLUOUS, (job.id,)):
-                continue
-            with suppress(exceptions.ConnectorException):  # another worker was quicker
-                await manager.retry_job(job)
-                log.warning("memory job of a dead worker taken up again", job_id=job.id, task=job.task_name)
+            await asyncio.sleep(LOOK_SECONDS)
 
     async def remember_turn(self, job_id: int, arguments: dict[str, Any]) -> None:
         """One finished turn, and the user's other waiting ones."""
@@ -234,6 +220,15 @@ class Worker:
 
     async def maintain(self) -> None:
         await maintain(self._database, self._settings, now=datetime.now(UTC), outdated=self._outdated)
+
+
+def _tell(event: str, error: Exception) -> None:
+    """One line for what happens when a database goes away; more where nobody has thought of it."""
+    if isinstance(error.__cause__, psycopg.errors.ForeignKeyViolation):
+        error = StewardError(
+            "Its heartbeat came late, and it was taken for dead; it goes on under a new number."
+        )
+    log.warning(event, error=str(error), exc_info=not isinstance(error, FAILURES))
 
 
 def _end_if_cancelled() -> None:

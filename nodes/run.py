@@ -57,6 +57,8 @@ class Run:
     config: RunnableConfig
     emit: Callable[[dict[str, Any]], None]
     """Sends a custom stream event."""
+    after_job: int | None = None
+    """The newest memory job when the run began; None where no thread was held for it."""
 
     @property
     def settings(self) -> NodeSettings:

@@ -44,7 +44,9 @@ async def _fold(state: AgentState, run: Run) -> None:
     folded_until = session["folded_until"] if (session := state.get("session")) else None
     if fold := turns_to_fold(plan, state["messages"], folded_until):
         user_id = state["turn"]["user_id"]
-        await queue.enqueue_fold(FoldRequest(user_id, run.thread_id, fold.messages, fold.until, folded_until))
+        await queue.enqueue_fold(
+            FoldRequest(user_id, run.thread_id, fold.messages, fold.until, folded_until, run.after_job)
+        )
 
 
 def _was_heard(state: AgentState) -> bool:
@@ -73,6 +75,7 @@ def _exchange(state: AgentState, run: Run) -> Exchange:
         about=objects_of(own_messages, registry),
         confirmed=confirmed_by_tools(own_messages, registry),
         foreign=foreign,
+        after_job=run.after_job,
     )
 
 

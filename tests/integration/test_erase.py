@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from langchain_core.messages import HumanMessage
@@ -15,6 +16,7 @@ from memory.embeddings import LocalEmbedder
 from memory.erase import Erasure, find_traces, forget_user
 from memory.errors import InvalidInput
 from memory.extraction import Exchange, KnownMemory, MemoryItem
+from memory.leases import ThreadLeases
 from memory.queue import FoldRequest, MemoryQueue
 from memory.settings import MemorySettings
 from memory.store import list_memories, set_memory
@@ -91,6 +93,31 @@ async def test_a_running_job_cannot_bring_an_erased_user_back(
     assert await draining
     assert await find_traces(database, SECRET) == []
     assert await find_traces(database, "someone_77") == []
+
+
+async def test_a_job_that_is_queued_later_by_a_turn_begun_before_cannot_bring_an_erased_user_back(
+    database: Database, embedder: LocalEmbedder
+) -> None:
+    queue = MemoryQueue(database)
+    async with ThreadLeases(database).hold("t1", patience=0) as held:
+        await forget_user(database, "someone_77")
+        late = replace(exchange(f"color = {SECRET}", user="someone_77"), after_job=held.newest_job)
+        await queue.enqueue_turn(late)
+        fold = FoldRequest("someone_77", "t1", (("customer", SECRET),), "m1", after_job=held.newest_job)
+        await queue.enqueue_fold(fold)
+    worker = Worker(
+        database, embedder, ScriptedExtractor(), ScriptedSummariser(), MemorySettings(_env_file=None)
+    )
+    assert await worker.drain(timeout=20)
+    assert await find_traces(database, SECRET) == []
+    assert await find_traces(database, "someone_77") == [], "nor is a summary waited for"
+    async with ThreadLeases(database).hold("t1", patience=0) as held:
+        new = replace(
+            exchange("tea = Likes green tea", user="someone_77", turn="new"), after_job=held.newest_job
+        )
+        await queue.enqueue_turn(new)
+    assert await worker.drain(timeout=20)
+    assert len(await list_memories(database, "someone_77")) == 1, "what is said afterwards counts"
 
 
 async def test_an_erased_user_who_writes_again_is_remembered_again(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,9 @@ from graph import AgentContext, Settings, open_agent
 from graph.personal_data import LEDGERS, erase
 from memory.database import Database
 from memory.erase import MEMORY, find_traces
+from nodes.call_model import call_model
+from nodes.run import Run
+from nodes.state import AgentState
 from tools.ledger import ERASURE as TOOL_CALLS
 
 OF_A_USER = """
@@ -31,6 +35,41 @@ async def test_every_table_that_knows_of_users_is_reached(database: Database) ->
     tables = {row["table_name"] for row in await database.fetch(OF_A_USER)}
     assert {"user_memory", "tool_call", "token_usage", "checkpoints"} <= tables
     assert {table for table in tables - SHORT_LIVED if table not in statements.split()} == set()
+
+
+async def test_a_turn_that_runs_while_its_user_is_erased_brings_nothing_back(
+    database_url: str, tmp_path: Path
+) -> None:
+    settings = Settings(
+        _env_file=None,  # type: ignore[call-arg]
+        database_url=database_url,
+        steward_home=tmp_path,
+        steward_worker="external",
+        steward_idle_seconds=0,
+        steward_local_router="off",
+    )
+    answering, erasing = asyncio.Event(), asyncio.Event()
+
+    async def slow(state: AgentState, run: Run) -> AgentState:
+        answering.set()
+        await erasing.wait()
+        return await call_model(state, run)
+
+    async with open_agent(settings, stages={"call_model": slow}) as agent:
+        said = {"messages": [("user", f"我对{MARKER}过敏")]}
+        config: Any = {"configurable": {"thread_id": THREAD}}
+        turn = asyncio.create_task(agent.graph.ainvoke(said, config, context=AgentContext(user_id=USER)))
+        await answering.wait()
+        erasure = asyncio.create_task(erase(agent.services.database, USER))
+        await asyncio.wait([erasure], timeout=1)
+        assert not erasure.done(), "it waits for the turn"
+        erasing.set()
+        assert (await turn)["answer"]
+        assert await erasure > 0
+        assert await agent.worker.drain(timeout=20)
+        await agent.services.usage.flush()
+        for trace in (MARKER, USER, THREAD):
+            assert await find_traces(agent.services.database, trace) == []
 
 
 async def test_whole_conversations_leave_nothing_once_their_user_is_erased(

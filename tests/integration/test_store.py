@@ -36,7 +36,7 @@ async def told(
 ) -> int:
     name = turn or f"turn {after} {items[0].content if items else ''}"
     finished = FinishedTurn(exchange("…", after=after, turn=name), Admitted(tuple(items), tuple(session)))
-    return await apply(database, embedder, "user_123", [finished])
+    return (await apply(database, embedder, "user_123", [finished])).new
 
 
 async def valid(database: Database) -> dict[str, str]:

@@ -1,0 +1,63 @@
+"""psycopg's connection pool, as a service needs it whose server is restarted and whose calls are cancelled.
+
+What the library does otherwise: a client that is handed a dropped connection pauses for 1, 2, 4 … seconds before each
+next one, so that after a restart a pool of five idle connections serves nobody for its whole time limit; an attempt to
+connect that failed is repeated at ever longer intervals, however long the server has been back; and under Python 3.11
+a task that is cancelled in the moment in which it is handed a connection never hears of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any, TypeVar
+
+from psycopg import AsyncConnection, Error
+from psycopg_pool import AsyncConnectionPool
+
+from memory.connection_check import check_connection
+
+SomeConnection = TypeVar("SomeConnection", bound=AsyncConnection[Any])
+
+RECONNECT_SECONDS = 2.0
+"""For one row of attempts to connect, a second apart; who still waits then begins another."""
+PAUSE_SECONDS = 0.2
+
+
+class CheckedPool(AsyncConnectionPool[SomeConnection]):
+    """Hands out connections that work; dropped ones are replaced on the way. Made with `check=None`."""
+
+    async def getconn(self, timeout: float | None = None) -> SomeConnection:  # noqa: ASYNC109 (the library's)
+        """A connection that nobody has closed. Raises PoolTimeout, PoolClosed, and CancelledError where it is due."""
+        deadline = time.monotonic() + (self.timeout if timeout is None else timeout)
+        found_dropped = 0
+        while True:
+            connection = await self._handed_out(deadline - time.monotonic())
+            try:
+                await check_connection(connection)
+            except Error:
+                await self.putconn(connection)  # which replaces it
+                found_dropped += 1
+                if found_dropped > self.max_size:  # all that were idle, and new ones: the server is going
+                    await asyncio.sleep(PAUSE_SECONDS)
+            except BaseException:
+                await self.putconn(connection)
+                raise
+            else:
+                return connection
+
+    async def _handed_out(self, seconds: float) -> SomeConnection:
+        """A connection of the pool, unless the task was cancelled while it waited: `asyncio.wait_for`, by which the
+        pool waits, forgets a cancellation that comes together with what it waits for."""
+        task = asyncio.current_task()
+        before = task.cancelling() if task else 0
+        connection = await super().getconn(seconds)
+        if task and task.cancelling() > before:
+            await self.putconn(connection)
+            raise asyncio.CancelledError
+        return connection
+
+    async def reconnect_failed(self) -> None:
+        """Begin anew for those who wait; whoever comes later begins by themselves."""
+        if self.get_stats()["requests_waiting"]:
+            await self.check()
