@@ -23,6 +23,7 @@ from memory.worker import Worker
 from nodes.business import Business
 from nodes.context import AgentContext
 from nodes.run import Node, Services
+from tools.ledger import COPY
 
 RECURSION_LIMIT = 400
 """Super-steps of one turn; far above what the turn's own limits allow."""
@@ -65,7 +66,7 @@ async def open_agent(
     services = await holder.services()
     try:
         builder = build_graph(served, settings, stages=stages, holder=holder)
-        saver = make_checkpointer(services.database, settings)
+        saver = make_checkpointer(services.database, settings, copied=[COPY])
         graph = builder.compile(checkpointer=saver, name="steward")
         bounded = graph.with_config(recursion_limit=RECURSION_LIMIT)
         turns = OneTurnGraph.of(bounded, holder)
