@@ -15,7 +15,8 @@ from tools.approval import ApprovalRequest
 INTERRUPT = "__interrupt__"
 MOST_WAITING = 200
 
-# The latest checkpoint of a thread is the one that no other is newer than; ids are ordered by time.
+# The latest checkpoint of a thread is the one that no other is newer than; ids are ordered by time. Whose thread it is,
+# a run says: an update of the state is made in the name of whoever makes it.
 WAITING = """
 SELECT DISTINCT thread_id, checkpoint_id
 FROM checkpoint_writes AS written
@@ -25,8 +26,14 @@ WHERE channel = '__interrupt__' AND checkpoint_ns = ''
       WHERE newer.thread_id = written.thread_id AND newer.checkpoint_ns = ''
         AND newer.checkpoint_id > written.checkpoint_id
   )
+  AND (%(user)s::text IS NULL OR %(user)s = (
+      SELECT run.metadata ->> 'user_id' FROM checkpoints AS run
+      WHERE run.thread_id = written.thread_id AND run.checkpoint_ns = ''
+        AND run.metadata ->> 'source' IN ('input', 'loop')
+      ORDER BY run.checkpoint_id DESC LIMIT 1
+  ))
 ORDER BY checkpoint_id
-LIMIT %s
+LIMIT %(most)s
 """
 
 
@@ -51,9 +58,9 @@ async def thread_owner(services: Services, thread_id: str) -> str | None:
 
 
 async def waiting_threads(services: Services, *, user: str | None = None) -> list[Waiting]:
-    """Threads that wait for an approval, longest first; with `user` only this customer's."""
+    """Threads that wait for an approval, longest first, at most 200; with `user` only this customer's."""
     saver = make_checkpointer(services.database, services.settings)
-    rows = await services.database.fetch(WAITING, (MOST_WAITING,))
+    rows = await services.database.fetch(WAITING, {"user": user, "most": MOST_WAITING})
     found = [await latest_checkpoint(saver, row["thread_id"]) for row in rows]
     all_waiting = [waiting(checkpoint) for checkpoint in found if checkpoint]
     return [one for one in all_waiting if one and (user is None or one["user_id"] == user)]
