@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import httpx
@@ -17,7 +17,8 @@ from graph.settings import Settings
 from memory.database import open_database
 from memory.embeddings import make_embedder
 from memory.errors import StewardError
-from memory.health import Finding, check, check_database
+from memory.findings import Finding
+from memory.health import check, check_database
 from memory.migrate import migrate
 from memory.queue import failed_jobs
 from nodes.business import Business
@@ -34,7 +35,7 @@ ENDPOINT_SECONDS = 5.0
 OPENAI = "https://api.openai.com/v1"
 SHORTEST_SECRET = 32
 """Bytes of an HS256 key; shorter ones can be guessed from one token."""
-ESSENTIAL = frozenset({"database", "pgvector", "schema"})
+ESSENTIAL = frozenset({"database", "pgvector", "schema", "encryption"})
 """Without these no turn can be served; all else is for the doctor."""
 
 
@@ -53,15 +54,21 @@ async def examine(settings: Settings, business: Business) -> list[Finding]:
 
 async def check_readiness(holder: Holder) -> list[Finding]:
     """What keeps a turn from being served now. Quick, for a probe."""
+    folders = migration_folders(holder.business)
     try:
         async with asyncio.timeout(READY_SECONDS):
             database = (await holder.services()).database
-            found = await check_database(database, migration_folders(holder.business))
-    except StewardError as error:
-        return [Finding("database", False, "not usable", _sentence(error))]
-    except TimeoutError:
-        detail = f"no answer within {READY_SECONDS:.0f} s"
-        return [Finding("database", False, detail, "run `steward doctor`")]
+            return _wrong(await check_database(database, folders, holder.settings))
+    except (StewardError, TimeoutError):
+        # A pool does not tell why it has no connection to give; a connection of one's own does.
+        wrong = _wrong(await check(holder.settings, folders, holder.business.name))
+    detail = f"no connection came free within {READY_SECONDS:.0f} s"
+    return wrong or [
+        Finding("database", False, detail, "raise STEWARD_POOL_SIZE, or serve with more processes")
+    ]
+
+
+def _wrong(found: Sequence[Finding]) -> list[Finding]:
     return [finding for finding in found if finding.name in ESSENTIAL and not finding.ok]
 
 
