@@ -19,6 +19,7 @@ from graph.one_turn import OneTurnGraph
 from graph.settings import Settings
 from graph.worker import beside, make_worker
 from memory.checkpoints import make_checkpointer
+from memory.encryption_health import require_key
 from memory.worker import Worker
 from nodes.business import Business
 from nodes.context import AgentContext
@@ -65,6 +66,7 @@ async def open_agent(
     holder = Holder(settings, served)
     services = await holder.services()
     try:
+        await require_key(services.database, settings)
         builder = build_graph(served, settings, stages=stages, holder=holder)
         saver = make_checkpointer(services.database, settings, copied=[COPY])
         graph = builder.compile(checkpointer=saver, name="steward")

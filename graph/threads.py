@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
+import structlog
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import CheckpointTuple
 
 from memory.checkpoints import CheckpointSaver, make_checkpointer
+from memory.errors import ConfigurationError
 from nodes.run import Services
 from tools.approval import ApprovalRequest
+
+log = structlog.get_logger(__name__)
 
 INTERRUPT = "__interrupt__"
 MOST_WAITING = 200
@@ -61,15 +65,28 @@ async def waiting_threads(services: Services, *, user: str | None = None) -> lis
     """Threads that wait for an approval, longest first, at most 200; with `user` only this customer's."""
     saver = make_checkpointer(services.database, services.settings)
     rows = await services.database.fetch(WAITING, {"user": user, "most": MOST_WAITING})
-    found = [await latest_checkpoint(saver, row["thread_id"]) for row in rows]
-    all_waiting = [waiting(checkpoint) for checkpoint in found if checkpoint]
-    return [one for one in all_waiting if one and (user is None or one["user_id"] == user)]
+    found = [waiting(one) for one in await latest_checkpoints(saver, [row["thread_id"] for row in rows])]
+    return [one for one in found if one and (user is None or one["user_id"] == user)]
 
 
 async def latest_checkpoint(saver: CheckpointSaver, thread_id: str) -> CheckpointTuple | None:
     """The thread's latest checkpoint; None where it was never begun."""
     config: RunnableConfig = {"configurable": {"thread_id": thread_id, "checkpoint_ns": ""}}
     return await saver.aget_tuple(config)
+
+
+async def latest_checkpoints(saver: CheckpointSaver, thread_ids: Sequence[str]) -> list[CheckpointTuple]:
+    """The latest checkpoint of each thread; what was written with another key hides nobody else's."""
+    found: list[CheckpointTuple] = []
+    for thread_id in thread_ids:
+        try:
+            latest = await latest_checkpoint(saver, thread_id)
+        except ConfigurationError as error:
+            log.warning("a conversation does not open", thread_id=thread_id, error=str(error))
+            continue
+        if latest:
+            found.append(latest)
+    return found
 
 
 def waiting(found: CheckpointTuple) -> Waiting | None:

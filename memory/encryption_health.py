@@ -20,7 +20,15 @@ SELECT DISTINCT ON (thread_id) type, blob
  WHERE position('+' IN type) > 0
  ORDER BY thread_id, length(blob)
 """
-CURE = "set the key that they were written with, or erase them"
+CURE = "set the key that they were written with, or erase them (`steward memory forget`)"
+
+
+async def require_key(database: Database, settings: MemorySettings) -> None:
+    """Raises ConfigurationError where none of the latest conversations opens: what is said next would not either,
+    once the right key is back."""
+    for finding in await check_encryption(database, settings):
+        if not finding.ok:
+            raise ConfigurationError(f"{finding.detail[0].upper()}{finding.detail[1:]}; {finding.cure}.")
 
 
 async def check_encryption(database: Database, settings: MemorySettings) -> list[Finding]:

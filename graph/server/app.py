@@ -18,6 +18,7 @@ from graph.server.routes.answers import EXCEPTION_HANDLERS
 from graph.telemetry import export_telemetry
 from graph.worker import beside, make_worker
 from memory.checkpoints import CheckpointSaver, make_checkpointer
+from memory.encryption_health import require_key
 from tools.ledger import COPY
 
 
@@ -25,6 +26,7 @@ from tools.ledger import COPY
 async def checkpointer() -> AsyncIterator[CheckpointSaver]:
     """Named by `checkpointer` in langgraph.json: threads of the server are those of all other ways of use."""
     services = await holder.services()
+    await require_key(services.database, services.settings)
     saver = make_checkpointer(services.database, services.settings, copied=[COPY])
     try:
         yield saver
