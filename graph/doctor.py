@@ -19,6 +19,8 @@ from memory.embeddings import make_embedder
 from memory.errors import StewardError
 from memory.findings import Finding
 from memory.health import check, check_database
+from memory.known_secrets import shown_address
+from memory.masking import mask
 from memory.migrate import migrate
 from memory.queue import failed_jobs
 from nodes.business import Business
@@ -160,31 +162,50 @@ async def _check_endpoint(settings: Settings) -> Finding:
     if settings.offline:
         cure = "set OPENAI_API_KEY, or OPENAI_BASE_URL for any compatible endpoint"
         return Finding("models", True, "the offline demo model plays every role", cure)
-    base = (settings.openai_base_url or OPENAI).rstrip("/")
+    base = settings.openai_base_url or OPENAI
     key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else ""
     headers = {"authorization": f"Bearer {key}"} if key else {}
     try:
         async with httpx.AsyncClient(timeout=ENDPOINT_SECONDS) as client:
-            answer = await client.get(f"{base}/models", headers=headers)
+            url = httpx.URL(base)
+            answer = await client.get(url.copy_with(path=f"{url.path.rstrip('/')}/models"), headers=headers)
     except (httpx.HTTPError, httpx.InvalidURL) as error:
-        detail = f"{base} cannot be reached ({type(error).__name__})"
+        detail = f"{shown_address(base)} cannot be reached ({type(error).__name__})"
         return Finding("models", False, detail, "correct OPENAI_BASE_URL, or start that server")
-    return _read_models(settings, base, answer)
+    return _read_models(settings, shown_address(base), answer)
 
 
 def _read_models(settings: Settings, base: str, answer: httpx.Response) -> Finding:
     if answer.status_code in (401, 403):
         return Finding("models", False, f"{base} refuses the key", "correct OPENAI_API_KEY")
+    if answer.status_code >= 500:
+        cure = "look at that server, or try again later"
+        return Finding("models", False, f"{base} fails ({answer.status_code})", cure)
+    listed = _listed(answer)
+    if answer.is_redirect or (answer.is_success and listed is None):
+        detail = f"{base} does not answer as a model endpoint does ({answer.status_code})"
+        return Finding("models", False, detail, "correct OPENAI_BASE_URL; it often ends in /v1")
+    if not answer.is_success:
+        cure = "where turns fail: correct OPENAI_BASE_URL; it often ends in /v1"
+        detail = f"{base} lists no models ({answer.status_code}), so their names cannot be checked"
+        return Finding("models", True, detail, cure)
     wanted = {settings.model_name(role) for role in ROLES} | set(settings.fallback_models)
-    try:
-        listed = {model["id"] for model in answer.json()["data"]} if answer.is_success else set()
-    except (ValueError, KeyError, TypeError):
-        listed = set()
     missing = sorted(wanted - listed) if listed else []
     if missing:
         cure = "correct STEWARD_CHAT_MODEL and its like"
         return Finding("models", False, f"{base} does not know {', '.join(missing)}", cure)
     return Finding("models", True, f"{base} answers; used are {', '.join(sorted(wanted))}")
+
+
+def _listed(answer: httpx.Response) -> set[str] | None:
+    """The names of the models; None where that is no answer of such an endpoint."""
+    try:
+        found = answer.json()
+    except ValueError:
+        return None
+    models = found.get("data") if isinstance(found, dict) else None
+    listed = models if isinstance(models, list) else []
+    return {str(model["id"]) for model in listed if isinstance(model, dict) and "id" in model}
 
 
 async def _check_mcp(settings: Settings, business: Business) -> list[Finding]:
@@ -211,4 +232,4 @@ def _read_mcp(server: Examined) -> Finding:
 
 
 def _sentence(error: BaseException) -> str:
-    return " ".join(str(error).split()) or type(error).__name__
+    return mask(" ".join(str(error).split())) or type(error).__name__
