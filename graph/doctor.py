@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import httpx
@@ -17,7 +17,10 @@ from graph.settings import Settings
 from memory.database import open_database
 from memory.embeddings import make_embedder
 from memory.errors import StewardError
-from memory.health import Finding, check, check_database
+from memory.findings import Finding
+from memory.health import check, check_database
+from memory.known_secrets import shown_address
+from memory.masking import mask
 from memory.migrate import migrate
 from memory.queue import failed_jobs
 from nodes.business import Business
@@ -34,7 +37,7 @@ ENDPOINT_SECONDS = 5.0
 OPENAI = "https://api.openai.com/v1"
 SHORTEST_SECRET = 32
 """Bytes of an HS256 key; shorter ones can be guessed from one token."""
-ESSENTIAL = frozenset({"database", "pgvector", "schema"})
+ESSENTIAL = frozenset({"database", "pgvector", "schema", "encryption"})
 """Without these no turn can be served; all else is for the doctor."""
 
 
@@ -53,15 +56,21 @@ async def examine(settings: Settings, business: Business) -> list[Finding]:
 
 async def check_readiness(holder: Holder) -> list[Finding]:
     """What keeps a turn from being served now. Quick, for a probe."""
+    folders = migration_folders(holder.business)
     try:
         async with asyncio.timeout(READY_SECONDS):
             database = (await holder.services()).database
-            found = await check_database(database, migration_folders(holder.business))
-    except StewardError as error:
-        return [Finding("database", False, "not usable", _sentence(error))]
-    except TimeoutError:
-        detail = f"no answer within {READY_SECONDS:.0f} s"
-        return [Finding("database", False, detail, "run `steward doctor`")]
+            return _wrong(await check_database(database, folders, holder.settings))
+    except (StewardError, TimeoutError):
+        # A pool does not tell why it has no connection to give; a connection of one's own does.
+        wrong = _wrong(await check(holder.settings, folders, holder.business.name))
+    detail = f"no connection came free within {READY_SECONDS:.0f} s"
+    return wrong or [
+        Finding("database", False, detail, "raise STEWARD_POOL_SIZE, or serve with more processes")
+    ]
+
+
+def _wrong(found: Sequence[Finding]) -> list[Finding]:
     return [finding for finding in found if finding.name in ESSENTIAL and not finding.ok]
 
 
@@ -153,31 +162,50 @@ async def _check_endpoint(settings: Settings) -> Finding:
     if settings.offline:
         cure = "set OPENAI_API_KEY, or OPENAI_BASE_URL for any compatible endpoint"
         return Finding("models", True, "the offline demo model plays every role", cure)
-    base = (settings.openai_base_url or OPENAI).rstrip("/")
+    base = settings.openai_base_url or OPENAI
     key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else ""
     headers = {"authorization": f"Bearer {key}"} if key else {}
     try:
         async with httpx.AsyncClient(timeout=ENDPOINT_SECONDS) as client:
-            answer = await client.get(f"{base}/models", headers=headers)
+            url = httpx.URL(base)
+            answer = await client.get(url.copy_with(path=f"{url.path.rstrip('/')}/models"), headers=headers)
     except (httpx.HTTPError, httpx.InvalidURL) as error:
-        detail = f"{base} cannot be reached ({type(error).__name__})"
+        detail = f"{shown_address(base)} cannot be reached ({type(error).__name__})"
         return Finding("models", False, detail, "correct OPENAI_BASE_URL, or start that server")
-    return _read_models(settings, base, answer)
+    return _read_models(settings, shown_address(base), answer)
 
 
 def _read_models(settings: Settings, base: str, answer: httpx.Response) -> Finding:
     if answer.status_code in (401, 403):
         return Finding("models", False, f"{base} refuses the key", "correct OPENAI_API_KEY")
+    if answer.status_code >= 500:
+        cure = "look at that server, or try again later"
+        return Finding("models", False, f"{base} fails ({answer.status_code})", cure)
+    listed = _listed(answer)
+    if answer.is_redirect or (answer.is_success and listed is None):
+        detail = f"{base} does not answer as a model endpoint does ({answer.status_code})"
+        return Finding("models", False, detail, "correct OPENAI_BASE_URL; it often ends in /v1")
+    if not answer.is_success:
+        cure = "where turns fail: correct OPENAI_BASE_URL; it often ends in /v1"
+        detail = f"{base} lists no models ({answer.status_code}), so their names cannot be checked"
+        return Finding("models", True, detail, cure)
     wanted = {settings.model_name(role) for role in ROLES} | set(settings.fallback_models)
-    try:
-        listed = {model["id"] for model in answer.json()["data"]} if answer.is_success else set()
-    except (ValueError, KeyError, TypeError):
-        listed = set()
     missing = sorted(wanted - listed) if listed else []
     if missing:
         cure = "correct STEWARD_CHAT_MODEL and its like"
         return Finding("models", False, f"{base} does not know {', '.join(missing)}", cure)
     return Finding("models", True, f"{base} answers; used are {', '.join(sorted(wanted))}")
+
+
+def _listed(answer: httpx.Response) -> set[str] | None:
+    """The names of the models; None where that is no answer of such an endpoint."""
+    try:
+        found = answer.json()
+    except ValueError:
+        return None
+    models = found.get("data") if isinstance(found, dict) else None
+    listed = models if isinstance(models, list) else []
+    return {str(model["id"]) for model in listed if isinstance(model, dict) and "id" in model}
 
 
 async def _check_mcp(settings: Settings, business: Business) -> list[Finding]:
@@ -204,4 +232,4 @@ def _read_mcp(server: Examined) -> Finding:
 
 
 def _sentence(error: BaseException) -> str:
-    return " ".join(str(error).split()) or type(error).__name__
+    return mask(" ".join(str(error).split())) or type(error).__name__

@@ -19,10 +19,12 @@ from graph.one_turn import OneTurnGraph
 from graph.settings import Settings
 from graph.worker import beside, make_worker
 from memory.checkpoints import make_checkpointer
+from memory.encryption_health import require_key
 from memory.worker import Worker
 from nodes.business import Business
 from nodes.context import AgentContext
 from nodes.run import Node, Services
+from tools.ledger import COPY
 
 RECURSION_LIMIT = 400
 """Super-steps of one turn; far above what the turn's own limits allow."""
@@ -64,8 +66,9 @@ async def open_agent(
     holder = Holder(settings, served)
     services = await holder.services()
     try:
+        await require_key(services.database, settings)
         builder = build_graph(served, settings, stages=stages, holder=holder)
-        saver = make_checkpointer(services.database, settings)
+        saver = make_checkpointer(services.database, settings, copied=[COPY])
         graph = builder.compile(checkpointer=saver, name="steward")
         bounded = graph.with_config(recursion_limit=RECURSION_LIMIT)
         turns = OneTurnGraph.of(bounded, holder)

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
+import structlog
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import CheckpointTuple
 
 from memory.checkpoints import CheckpointSaver, make_checkpointer
+from memory.errors import ConfigurationError
 from nodes.run import Services
 from tools.approval import ApprovalRequest
+
+log = structlog.get_logger(__name__)
 
 INTERRUPT = "__interrupt__"
 MOST_WAITING = 200
 
-# The latest checkpoint of a thread is the one that no other is newer than; ids are ordered by time.
+# The latest checkpoint of a thread is the one that no other is newer than; ids are ordered by time. Whose thread it is,
+# a run says: an update of the state is made in the name of whoever makes it.
 WAITING = """
 SELECT DISTINCT thread_id, checkpoint_id
 FROM checkpoint_writes AS written
@@ -25,8 +30,14 @@ WHERE channel = '__interrupt__' AND checkpoint_ns = ''
       WHERE newer.thread_id = written.thread_id AND newer.checkpoint_ns = ''
         AND newer.checkpoint_id > written.checkpoint_id
   )
+  AND (%(user)s::text IS NULL OR %(user)s = (
+      SELECT run.metadata ->> 'user_id' FROM checkpoints AS run
+      WHERE run.thread_id = written.thread_id AND run.checkpoint_ns = ''
+        AND run.metadata ->> 'source' IN ('input', 'loop')
+      ORDER BY run.checkpoint_id DESC LIMIT 1
+  ))
 ORDER BY checkpoint_id
-LIMIT %s
+LIMIT %(most)s
 """
 
 
@@ -51,18 +62,31 @@ async def thread_owner(services: Services, thread_id: str) -> str | None:
 
 
 async def waiting_threads(services: Services, *, user: str | None = None) -> list[Waiting]:
-    """Threads that wait for an approval, longest first; with `user` only this customer's."""
+    """Threads that wait for an approval, longest first, at most 200; with `user` only this customer's."""
     saver = make_checkpointer(services.database, services.settings)
-    rows = await services.database.fetch(WAITING, (MOST_WAITING,))
-    found = [await latest_checkpoint(saver, row["thread_id"]) for row in rows]
-    all_waiting = [waiting(checkpoint) for checkpoint in found if checkpoint]
-    return [one for one in all_waiting if one and (user is None or one["user_id"] == user)]
+    rows = await services.database.fetch(WAITING, {"user": user, "most": MOST_WAITING})
+    found = [waiting(one) for one in await latest_checkpoints(saver, [row["thread_id"] for row in rows])]
+    return [one for one in found if one and (user is None or one["user_id"] == user)]
 
 
 async def latest_checkpoint(saver: CheckpointSaver, thread_id: str) -> CheckpointTuple | None:
     """The thread's latest checkpoint; None where it was never begun."""
     config: RunnableConfig = {"configurable": {"thread_id": thread_id, "checkpoint_ns": ""}}
     return await saver.aget_tuple(config)
+
+
+async def latest_checkpoints(saver: CheckpointSaver, thread_ids: Sequence[str]) -> list[CheckpointTuple]:
+    """The latest checkpoint of each thread; what was written with another key hides nobody else's."""
+    found: list[CheckpointTuple] = []
+    for thread_id in thread_ids:
+        try:
+            latest = await latest_checkpoint(saver, thread_id)
+        except ConfigurationError as error:
+            log.warning("a conversation does not open", thread_id=thread_id, error=str(error))
+            continue
+        if latest:
+            found.append(latest)
+    return found
 
 
 def waiting(found: CheckpointTuple) -> Waiting | None:

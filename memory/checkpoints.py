@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, LiteralString, cast
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import (
@@ -36,7 +36,7 @@ from memory.settings import MemorySettings
 from memory.sql_file import read_sql
 
 SQL = Path(__file__).parent / "sql"
-COPY_THREAD = (SQL / "copy_thread.sql").read_text(encoding="utf-8")
+COPY_THREAD = read_sql("copy_thread.sql")
 DELETE_RUNS = (SQL / "delete_runs.sql").read_text(encoding="utf-8")
 DELETE_THREADS = (SQL / "delete_threads.sql").read_text(encoding="utf-8")
 HISTORY = read_sql("channel_history.sql")
@@ -59,8 +59,16 @@ class CheckpointSaver(AsyncPostgresSaver):
     metadata (thread, user, step) stays readable.
     """
 
-    def __init__(self, database: Database, serde: SerializerProtocol, *, sealed: bool) -> None:
+    def __init__(
+        self,
+        database: Database,
+        serde: SerializerProtocol,
+        *,
+        sealed: bool,
+        copied: Sequence[LiteralString] = (),
+    ) -> None:
         super().__init__(database.pool, serde=serde)
+        self._copied = copied
         self._database = database
         self._sealed = sealed
         self._writer = CheckpointWriter(database)
@@ -195,16 +203,24 @@ class CheckpointSaver(AsyncPostgresSaver):
             await connection.execute(DELETE_RUNS, ([str(run_id) for run_id in run_ids],))
 
     async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
-        """Copy a thread with its whole history; rows that the target has already stay."""
-        async with self._database.connection() as connection:
-            await connection.execute(COPY_THREAD, {"source": source_thread_id, "target": target_thread_id})
+        """Copy a thread with its whole history, and what other packages keep of it; rows that the target has already
+        stay."""
+        await self._writer.flush()
+        threads = {"source": source_thread_id, "target": target_thread_id}
+        async with self._database.transaction() as connection:
+            for statement in (COPY_THREAD, *self._copied):
+                await connection.execute(statement, threads)
 
 
-def make_checkpointer(database: Database, settings: MemorySettings) -> CheckpointSaver:
-    """The saver for this event loop. Its tables come from `migrate`."""
-    return CheckpointSaver(
-        database, make_serializer(settings), sealed=settings.steward_encryption_key is not None
-    )
+def make_checkpointer(
+    database: Database, settings: MemorySettings, *, copied: Sequence[LiteralString] = ()
+) -> CheckpointSaver:
+    """The saver for this event loop. Its tables come from `migrate`.
+
+    `copied` are the statements of other packages that copy what they keep of the thread `source` to `target`.
+    """
+    sealed = settings.steward_encryption_key is not None
+    return CheckpointSaver(database, make_serializer(settings), sealed=sealed, copied=copied)
 
 
 async def delete_threads(database: Database, thread_ids: Sequence[str]) -> int:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from types import TracebackType
 from typing import Any, Self
 
@@ -14,7 +14,7 @@ from psycopg.rows import DictRow, dict_row
 from psycopg_pool import PoolClosed, PoolTimeout, TooManyRequests
 
 from memory.business_schema import FIRST, claim_schema, schema_of
-from memory.database_url import DatabaseUrl
+from memory.database_url import DatabaseUrl, is_lasting
 from memory.embedded import EmbeddedPostgres
 from memory.errors import DatabaseUnavailable, SchemaError
 from memory.pool import RECONNECT_SECONDS, CheckedPool
@@ -45,14 +45,6 @@ SESSION = """
 SELECT set_config('statement_timeout', %s, false), set_config('plan_cache_mode', 'force_generic_plan', false),
     set_config('enable_seqscan', 'off', false)
 """
-# What the server says when trying again helps nobody.
-LASTING = (
-    "authentication failed",
-    "does not exist",
-    "pg_hba.conf",
-    "permission denied",
-    "no password supplied",
-)
 
 
 class Database:
@@ -137,7 +129,8 @@ class Database:
         try:
             async with self.pool.connection() as connection:
                 try:
-                    yield connection
+                    with self._rights_told():
+                        yield connection
                 except (OperationalError, InterfaceError) as error:
                     if connection.broken or connection.closed:
                         raise DatabaseUnavailable(
@@ -182,6 +175,17 @@ class Database:
             cursor = await connection.execute(query, params)
             return cursor.rowcount
 
+    @contextmanager
+    def _rights_told(self) -> Iterator[None]:
+        try:
+            yield
+        except errors.InsufficientPrivilege as error:
+            said = str(error).splitlines()[0]
+            raise SchemaError(
+                f"The user in DATABASE_URL may not do at {self.address} what the agent has to ({said}); connect as "
+                "the owner of its tables, or grant the right."
+            ) from error
+
     async def _configure(self, connection: Connection) -> None:
         if not self.pgbouncer:
             await connection.execute(SESSION, (str(round(self.statement_seconds * 1000)),))
@@ -193,13 +197,13 @@ class Database:
             try:
                 connection = await AsyncConnection.connect(self.url, **self._options)
             except OperationalError as error:
-                lasting = any(reason in str(error) for reason in LASTING)
-                if lasting or time.monotonic() > until:
+                if is_lasting(str(error)) or time.monotonic() > until:
                     raise DatabaseUnavailable(self.address.explain(str(error))) from error
                 await asyncio.sleep(RETRY_SECONDS)
             else:
-                async with connection:
-                    await self._enter_schema(connection)
+                with self._rights_told():
+                    async with connection:
+                        await self._enter_schema(connection)
                 return
 
     async def _enter_schema(self, connection: Connection) -> None:

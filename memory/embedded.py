@@ -177,5 +177,8 @@ def _url(layout: Layout) -> str:
 def _as_sentence(error: Exception, layout: Layout) -> str:
     if isinstance(error, PermissionError):
         return f"No permission for {error.filename or layout.root}: give it to the user that runs Steward."
+    if isinstance(error, OSError):
+        place, why = error.filename or layout.root, error.strerror or type(error).__name__
+        return f"{place} cannot be used ({why}): let STEWARD_HOME name a folder that can be written to."
     text = str(error)
     return text[:1].upper() + text[1:].rstrip(".") + "."

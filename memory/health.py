@@ -5,14 +5,18 @@ from __future__ import annotations
 import asyncio
 import shutil
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
+
+import psycopg
 
 from memory.business_schema import FIRST
 from memory.database import Database, open_database
+from memory.encryption_health import check_encryption
 from memory.errors import StewardError
-from memory.migrate import pending
+from memory.findings import Finding
+from memory.migrate import ADD_VECTOR, INSTALL_VECTOR, pending
 from memory.settings import MemorySettings
 
 LEAST_FREE_BYTES = 500_000_000
@@ -22,7 +26,12 @@ START_SECONDS = 2.0
 SERVER = """
 SELECT current_setting('server_version') AS version, current_setting('transaction_read_only') = 'on' AS read_only
 """
-VECTOR = "SELECT extversion AS version FROM pg_extension WHERE extname = 'vector'"
+RIGHTS = """
+SELECT (SELECT extversion FROM pg_extension WHERE extname = 'vector') AS version,
+       EXISTS (SELECT FROM pg_available_extensions WHERE name = 'vector') AS available,
+       current_setting('is_superuser') = 'on' AS may_add,
+       has_schema_privilege(current_schema(), 'CREATE') AS may_make_tables
+"""
 QUEUE = """
 SELECT count(*) FILTER (WHERE status = 'todo') AS waiting,
        count(*) FILTER (WHERE status = 'failed') AS failed,
@@ -38,16 +47,6 @@ WHERE status = 'failed' OR due <= now()
 """
 
 
-@dataclass(frozen=True)
-class Finding:
-    """One thing that was looked at. `cure` says what to do when it is not `ok`."""
-
-    name: str
-    ok: bool
-    detail: str
-    cure: str = ""
-
-
 async def check(
     settings: MemorySettings, folders: Sequence[tuple[str, Path]], business: str | None = None
 ) -> list[Finding]:
@@ -58,46 +57,68 @@ async def check(
     """
     try:
         async with open_database(settings, business, start_seconds=START_SECONDS) as database:
-            findings = await check_database(database, folders)
+            findings = await check_database(database, folders, settings)
     except StewardError as error:
         findings = [Finding("database", False, "not usable", str(error))]
     return [*findings, await asyncio.to_thread(_disk, settings.steward_home)]
 
 
-async def check_database(database: Database, folders: Sequence[tuple[str, Path]]) -> list[Finding]:
-    """Look at an open database: does it answer, is its schema current, does the queue move."""
-    started = time.perf_counter()
+async def check_database(
+    database: Database, folders: Sequence[tuple[str, Path]], settings: MemorySettings
+) -> list[Finding]:
+    """Look at an open database: does it answer, is its schema current, can conversations be read, does the queue
+    move."""
     try:
-        server = await database.fetch_one(SERVER)
-    except StewardError as error:
-        return [Finding("database", False, "does not answer", str(error))]
+        return await _check_database(database, folders, settings)
+    except (StewardError, psycopg.Error) as error:
+        said = " ".join(str(error).split())
+        cure = said if isinstance(error, StewardError) else f"look at its log ({said})"
+        return [Finding("database", False, "does not answer as it should", cure)]
+
+
+async def _check_database(
+    database: Database, folders: Sequence[tuple[str, Path]], settings: MemorySettings
+) -> list[Finding]:
+    started = time.perf_counter()
+    server = await database.fetch_one(SERVER)
     milliseconds = (time.perf_counter() - started) * 1000
     version = server["version"] if server else "unknown"
     if server and server["read_only"]:
         cure = "point DATABASE_URL at the primary, or lift the restriction"
         return [Finding("database", False, f"{database.address} is read-only", cure)]
     answers = Finding("database", True, f"Postgres {version} at {database.address}, {milliseconds:.0f} ms")
-    schema = await _schema(database, folders)
-    findings = [answers, await _vector(database), schema]
-    return [*findings, await _queue(database)] if schema.ok else findings
+    can = await database.fetch_one(RIGHTS)
+    assert can is not None, "a SELECT without FROM gives exactly one row"
+    vector = _vector(can)
+    if not (vector.ok or can["available"]):
+        return [answers, vector]
+    schema = await _schema(database, folders, can)
+    if not schema.ok:
+        return [answers, vector, schema]
+    sealed = await check_encryption(database, settings)
+    return [answers, vector, schema, *sealed, await _queue(database)]
 
 
-async def _vector(database: Database) -> Finding:
-    found = await database.fetch_one(VECTOR)
-    if found is None:
-        cure = "start the agent once, as a database user who may run CREATE EXTENSION vector"
-        return Finding("pgvector", False, "not installed in this database", cure)
+def _vector(found: Mapping[str, Any]) -> Finding:
+    if not found["available"] and not found["version"]:
+        return Finding("pgvector", False, "this Postgres has none", INSTALL_VECTOR)
+    if not found["version"]:
+        cure = "start the agent once: it adds it" if found["may_add"] else ADD_VECTOR
+        return Finding("pgvector", False, "not added to this database", cure)
     return Finding("pgvector", True, f"version {found['version']}")
 
 
-async def _schema(database: Database, folders: Sequence[tuple[str, Path]]) -> Finding:
+async def _schema(database: Database, folders: Sequence[tuple[str, Path]], can: Mapping[str, Any]) -> Finding:
     try:
         missing = await pending(database, folders)
     except StewardError as error:
         return Finding("schema", False, "does not fit this version", str(error))
     if missing:
-        detail = f"{len(missing)} migrations are missing, the first is {missing[0]}"
-        return Finding("schema", False, detail, "start the agent once: it applies them")
+        many = "1 migration is" if len(missing) == 1 else f"{len(missing)} migrations are"
+        cure = "start the agent once: it applies them"
+        if can["may_make_tables"] is False:
+            cure = f"let the user in DATABASE_URL make tables (GRANT CREATE ON SCHEMA {database.schema}), then {cure}"
+        return Finding("schema", False, f"{many} missing, the first is {missing[0]}", cure)
     place = "" if database.schema == FIRST else f", in {database.schema}"
     return Finding("schema", True, f"current{place}")
 

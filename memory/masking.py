@@ -17,6 +17,7 @@ from string import ascii_letters, digits
 from typing import Literal
 
 from memory.clean import JsonValue
+from memory.known_secrets import known_secrets
 from memory.personal_numbers import is_bank_card, is_identity_card, is_phone
 from memory.secret_patterns import find_secrets
 
@@ -122,6 +123,8 @@ def _masked_once(text: str) -> str:
 
 def _candidates(text: str) -> Iterator[Finding]:
     """Surest kinds first: what one has taken, a later one does not get."""
+    for start, end in known_secrets(text):
+        yield Finding("secret", start, end)
     for start, end in find_secrets(text):
         yield Finding("secret", start, end)
     if "@" in text:

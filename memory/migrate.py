@@ -24,6 +24,12 @@ LOCK = 0x53544557  # any number of our own: this one spells "STEW"
 APPLIED = "SELECT package, number, checksum FROM schema_migration"
 RECORD = "INSERT INTO schema_migration (package, number, name, checksum) VALUES (%s, %s, %s, %s)"
 
+INSTALL_VECTOR = (
+    "install it on the server (https://github.com/pgvector/pgvector), or unset DATABASE_URL to use the embedded "
+    "Postgres, which has it"
+)
+ADD_VECTOR = "let a superuser run CREATE EXTENSION vector in it, or connect as one"
+
 Applied = dict[tuple[str, int], str]
 
 
@@ -39,8 +45,12 @@ async def migrate(database: Database, folders: Sequence[tuple[str, Path]]) -> li
         try:
             if await _apply(database, migration):
                 applied.append(migration)
-        except (errors.FeatureNotSupported, errors.UndefinedFile, errors.InsufficientPrivilege) as error:
+        except (errors.FeatureNotSupported, errors.UndefinedFile) as error:
             raise SchemaError(_cure(migration, error)) from error
+        except SchemaError as error:
+            if isinstance(error.__cause__, errors.InsufficientPrivilege) and migration.package == EXTENSION:
+                raise SchemaError(_cure(migration, error.__cause__)) from error
+            raise
         except errors.Error as error:
             raise SchemaError(f"Migration {migration} failed and was undone: {error}") from error
     return applied
@@ -118,9 +128,8 @@ async def _is_recorded(connection: Connection, migration: Migration) -> bool:
 
 def _cure(migration: Migration, error: errors.Error) -> str:
     said = str(error).splitlines()[0]
-    if migration.package != "extension":
+    if migration.package != EXTENSION:
         return f"Migration {migration} failed and was undone: {said}"
-    return (
-        f"Postgres has no pgvector ({said}); install it (https://github.com/pgvector/pgvector), let a superuser run "
-        "CREATE EXTENSION vector in the database, or unset DATABASE_URL to use the embedded Postgres, which has it."
-    )
+    if isinstance(error, errors.InsufficientPrivilege):
+        return f"The database has no pgvector, and its user may not add it ({said}); {ADD_VECTOR}."
+    return f"Postgres has no pgvector ({said}); {INSTALL_VECTOR}."

@@ -115,6 +115,7 @@ def _open(message: HumanMessage, text: str, last: Turn | None, run: Run) -> Turn
     return {
         "id": f"turn-{message_id}",
         "message_id": message_id,
+        "thread_id": run.thread_id,
         "started_at": now.isoformat(),
         "deadline": _unix() + run.settings.steward_turn_seconds,
         # What a colleague writes into a thread leaves it the customer's.

@@ -18,8 +18,9 @@ from nodes.scope import call_scope
 from nodes.state import AgentState, Handoff, Retry, ToolCallRecord
 from nodes.stopping import stop_reason
 from tools.approval import ApprovalRequest
-from tools.calls import Decision, Outcome, PreparedCall, RawCall
+from tools.calls import CallScope, Decision, Outcome, PreparedCall, RawCall
 from tools.envelope import render
+from tools.keys import idempotency_key
 from tools.outcomes import refusal
 from tools.reading import raw_calls
 from tools.spec import Arguments
@@ -35,7 +36,7 @@ async def execute_tools(state: AgentState, run: Run) -> AgentState:
     engine = run.services.engine
     prepared, beyond = _within_limit(await engine.prepare(_open_calls(state), scope), state, run)
     decisions = state.get("decisions", {})
-    if waiting := _unsettled(prepared, decisions):
+    if waiting := _unsettled(prepared, decisions, scope):
         return {
             "approvals": [*_deferred(state, prepared), *waiting],
             "tool_calls": _pending(state, prepared),
@@ -78,7 +79,7 @@ def _open_calls(state: AgentState) -> list[RawCall]:
 
 
 def _unsettled(
-    prepared: Sequence[PreparedCall | Outcome], decisions: dict[str, Decision]
+    prepared: Sequence[PreparedCall | Outcome], decisions: dict[str, Decision], scope: CallScope
 ) -> list[ApprovalRequest]:
     return [
         {
@@ -87,6 +88,7 @@ def _unsettled(
             "args": _stored(call.args),
             "by": call.approval.by,
             "reason": call.approval.reason,
+            "key": idempotency_key(scope, call.spec.name, call.args),
         }
         for call in prepared
         if isinstance(call, PreparedCall) and call.approval and call.id not in decisions

@@ -28,6 +28,7 @@ def call_scope(turn: Turn, run: Run, state: AgentState | None = None) -> CallSco
         grounds=_grounds(state) if state else Grounds(),
         attempts=retry["attempts"] if retry else {},
         made=_made(state) if state else (),
+        opened_in=turn.get("thread_id"),
     )
 
 

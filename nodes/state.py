@@ -74,6 +74,8 @@ class Turn(TypedDict):
 
     id: str
     message_id: str
+    thread_id: NotRequired[str]
+    """Where it was opened: a copy of the thread keeps it. A turn that was begun by an older version does not know."""
     started_at: str
     """UTC, ISO 8601."""
     deadline: float

@@ -19,6 +19,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from memory import known_secrets
 from memory.database import Database
 from memory.embedded import EmbeddedPostgres
 from memory.embeddings import LocalEmbedder
@@ -43,6 +44,12 @@ hypothesis.settings.load_profile("steward")
 
 def migration_folders() -> list[tuple[str, Path]]:
     return [(package, folder) for package, folder in PACKAGES.items() if folder.is_dir()]
+
+
+@pytest.fixture(autouse=True)
+def _no_secrets_of_other_tests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What one test takes for a key may be a plain word in another."""
+    monkeypatch.setattr(known_secrets, "_known", set())
 
 
 @pytest.fixture(scope="session")

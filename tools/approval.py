@@ -23,6 +23,8 @@ class ApprovalRequest(TypedDict):
     args: Arguments
     by: Approver
     reason: str
+    key: NotRequired[str]
+    """Idempotency key of the call: decided in a fork or in a copy of the thread too, it happens once."""
 
 
 class ActionRequest(TypedDict):
@@ -118,6 +120,8 @@ def _decision(value: Any, request: ApprovalRequest, by: Approver) -> Decision:
     if kind not in ALLOWED:
         raise InvalidInput(f"A decision has a type out of {', '.join(ALLOWED)}; got {value!r}.")
     decision: Decision = {"type": kind, "by": by}
+    if key := request.get("key"):
+        decision["key"] = key
     if kind == "edit":
         decision["args"] = _edited(value, request)
     message = value.get("message")

@@ -35,6 +35,8 @@ class PreparedCall:
     notes: tuple[str, ...] = ()
     """Coercions that were made, for the log."""
     approval: Approval | None = None
+    key: str | None = None
+    """Idempotency key of the call as a person was asked for it, whatever they made of it."""
 
     @property
     def id(self) -> str:
@@ -94,6 +96,8 @@ class Decision(TypedDict, total=False):
     args: Arguments
     message: str
     by: Literal["customer", "staff"]
+    key: str
+    """That of the request."""
 
 
 @dataclass(frozen=True)
@@ -114,3 +118,5 @@ class CallScope:
     """Attempts already made, by call id."""
     made: Sequence[tuple[str, Arguments]] = ()
     """Name and arguments of the calls of this turn that have a result already."""
+    opened_in: str | None = None
+    """The thread in which the turn was opened, where that is another one, of which this is a copy."""

@@ -15,8 +15,9 @@ def canonical(args: Arguments) -> str:
 
 
 def idempotency_key(scope: CallScope, tool: str, args: Arguments) -> str:
-    """Names what a call does, not the provider's id for it: the same after a crash, in a fork, and when repeated."""
-    parts = (scope.user_id, scope.thread_id, scope.turn_id, tool, canonical(args))
+    """Names what a call does, not the provider's id for it: the same after a crash, in a fork, in a copy of the
+    thread, and when repeated."""
+    parts = (scope.user_id, scope.opened_in or scope.thread_id, scope.turn_id, tool, canonical(args))
     text = json.dumps(parts, ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()[:40]
 

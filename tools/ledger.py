@@ -25,6 +25,25 @@ ERASURE: Final = Erasure(
 """What the ledger knows of a user, for `memory.erase`."""
 RETENTION: Final = "DELETE FROM tool_call WHERE started_at < %(ledger)s"
 """Removes what is older than its retention; `ledger` is the time from which on rows are kept."""
+# Without the claims, which the original keeps; whether one that is still open takes effect the copy cannot know.
+COPY: Final = """
+INSERT INTO tool_call (thread_id, turn_id, call_id, user_id, tool, arguments, attempt, status, error_kind, result, ref,
+                       signals, identifiers, details, started_at, finished_at)
+SELECT DISTINCT ON (turn_id, call_id)
+       %(target)s, turn_id, call_id, user_id, tool, arguments, attempt,
+       CASE status WHEN 'running' THEN 'error' ELSE status END,
+       CASE status WHEN 'running' THEN 'in_doubt' ELSE error_kind END,
+       CASE status WHEN 'running' THEN jsonb_build_object(
+           'status', 'error', 'error_kind', 'in_doubt', 'retryable', false,
+           'error_desc', 'It is not known whether ' || tool || ' took effect: the conversation was copied meanwhile.',
+           'try_next', 'Do not repeat it. Look up whether it took effect, or hand over to a person.'
+       ) ELSE result END,
+       ref, signals, identifiers, details, started_at, finished_at
+  FROM tool_call WHERE thread_id = %(source)s
+ ORDER BY turn_id, call_id, id DESC
+ON CONFLICT DO NOTHING
+"""
+"""Hands what is known of the calls of a thread on to a copy of it, for `memory.checkpoints`."""
 
 # What an earlier attempt of the same call left behind makes way. `may_repeat`: the tool is safe to run again, so a
 # claim without a good outcome holds nobody back.

@@ -70,6 +70,7 @@ class Preparer:
         by = decision.get("by", "customer")
         if not may_decide(by, needed.by):
             return self._denied(call, f"needs approval by {needed.by}; it did not run.")
+        call = replace(call, key=decision.get("key"))
         message = clean_text(decision.get("message", ""))
         match decision.get("type"):
             case "approve":

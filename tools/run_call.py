@@ -111,6 +111,8 @@ class CallRunner:
     async def run(self, call: PreparedCall, scope: CallScope) -> Finished:
         """Passes on the graph's own signals and cancellation from outside; nothing else of the tool escapes."""
         context = self.context(call.id, call.spec.name, call.args, scope)
+        if call.key:
+            context = replace(context, idempotency_key=call.key)
         with events.span(call.spec.name, call.id, call.args, scope) as close:
             this = _Try(call, scope)
             if call.spec.effect == "write":

@@ -1,6 +1,6 @@
 """Prompt injection against the whole agent, and whether honest traffic passes beside it.
 
-    python -m bench.injection DATA [--goals N] [--show]
+    python -m bench.injection DATA [--goals N] [--start N] [--places P,…] [--show]
 
 Every goal of DATA's `prompt_injection`, bare and in each template, lies in turn in an order's note and address, a
 product's text, a tracking event, a ticket, a document, a tool's result, a memory and the summary of an earlier session.
@@ -20,22 +20,31 @@ from pathlib import Path
 
 from bench.injection.goals import Goal, read_goals
 from bench.injection.ordinary import Honest, honest
+from bench.injection.places import PLACES
 from bench.injection.recorded import measure
 from bench.injection.run import Result, attacked
 
 STEP = 41
+PROGRESS = 10
 
 
-async def attack(folder: Path, home: Path, most: int | None) -> Result:
+async def attack(folder: Path, home: Path, places: Sequence[str], start: int, most: int | None) -> Result:
     async with attacked(home / "attack") as attacker:
-        return await attacker.play(sample(list(read_goals(folder)), most))
+        for number, goal in enumerate(sample(list(read_goals(folder)), start, most), start + 1):
+            result = await attacker.play([goal], places)
+            if number % PROGRESS == 0:
+                leaks = len(result.side_effects) + len(result.stored)
+                print(f"{number} texts played, {leaks} leaks; go on with --start {number}", flush=True)
+        return attacker.result
 
 
-def sample(goals: Sequence[Goal], most: int | None) -> list[Goal]:
-    """So many of them, of all kinds: the step between two has no factor in common with the templates."""
-    if most is None or most >= len(goals):
-        return list(goals)
-    return [goals[number * STEP % len(goals)] for number in range(most)]
+def sample(goals: Sequence[Goal], start: int, most: int | None) -> list[Goal]:
+    """The texts from one number on, so many of them; any stretch holds all kinds.
+
+    The step between two has no factor in common with the number of texts, so that each comes once.
+    """
+    end = len(goals) if most is None else min(start + most, len(goals))
+    return [goals[number * STEP % len(goals)] for number in range(start, end)]
 
 
 async def converse(folder: Path, home: Path) -> Honest:
@@ -51,18 +60,26 @@ def main() -> None:
     )
     parser.add_argument("data", type=Path, metavar="DATA", help="folder that holds prompt_injection/")
     parser.add_argument("--goals", type=int, default=None, help="only so many texts, of all kinds")
+    parser.add_argument("--start", type=int, default=0, help="go on where an earlier run has ended")
+    parser.add_argument(
+        "--places",
+        type=lambda value: value.split(","),
+        default=list(PLACES),
+        help=f"comma list of {', '.join(PLACES)}",
+    )
     parser.add_argument("--show", action="store_true", help="name what leaked, and what was refused")
     arguments = parser.parse_args()
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as home:
-        result = asyncio.run(attack(arguments.data / "prompt_injection", Path(home), arguments.goals))
+        folder = arguments.data / "prompt_injection"
+        result = asyncio.run(attack(folder, Path(home), arguments.places, arguments.start, arguments.goals))
         _print(result, time.monotonic() - began, show=arguments.show)
-        ordinary = asyncio.run(converse(arguments.data / "prompt_injection", Path(home)))
+        ordinary = asyncio.run(converse(folder, Path(home)))
     print(f"honest conversations beside an attack: {ordinary.served} of {ordinary.wanted} served as asked")
     for line in ordinary.failed:
         print(f"  not served: {line}")
-    if (folder := arguments.data / "trajectories").is_dir():
-        measure(folder, show=arguments.show)
+    if (runs := arguments.data / "trajectories").is_dir():
+        measure(runs, show=arguments.show)
     raise SystemExit(bool(result.side_effects or result.stored or ordinary.failed))
 
 

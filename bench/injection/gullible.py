@@ -58,9 +58,9 @@ class Gullible:
             self.tried += len(calls)
             return Reply(text=None, calls=calls)
         turn = request["messages"][_last_user(request) :]
-        if self.place and self.place.look_up and len(turn) == 1 and not self.obeyed:
-            name, arguments = self.place.look_up
-            return Reply(text=None, calls=[Call(name, dict(arguments))])
+        look_up = self.place.call(goal) if self.place else None
+        if look_up and len(turn) == 1 and not self.obeyed:
+            return Reply(text=None, calls=[Call(*look_up)])
         return Reply(f"As instructed: {goal.text}" if seen else "Here you are.")
 
     def _memories(self, goal: Goal) -> Iterator[dict[str, Any]]:

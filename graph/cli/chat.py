@@ -65,10 +65,10 @@ async def _one_turn(
 
     context = context_of(user)
     thread_id = thread or str(uuid4())
-    say_who_answers(settings)
-    if thread is None and not as_json:
-        note(f"thread {thread_id}")
     async with open_agent(settings) as agent:
+        say_who_answers(settings)
+        if thread is None and not as_json:
+            note(f"thread {thread_id}")
         printer = Printer() if stream else None
         snapshot = await send(agent, message, thread_id, context, printer, message_id=message_id)
         show_outcome(thread_id, snapshot, printer, as_json=as_json)

@@ -34,8 +34,8 @@ def talk(user: str, thread_id: str, *, as_json: bool) -> NoReturn:
     settings = prepare()
     context = context_of(user)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
-    say_who_answers(settings)
     with open_agent_sync(settings) as sync:
+        say_who_answers(settings)
         note(f"thread {thread_id} · Ctrl-D ends")
         conversation = _Conversation(sync, thread_id, context, as_json=as_json)
         while (line := _ask("you › ")) is not None:

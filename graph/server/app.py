@@ -18,13 +18,16 @@ from graph.server.routes.answers import EXCEPTION_HANDLERS
 from graph.telemetry import export_telemetry
 from graph.worker import beside, make_worker
 from memory.checkpoints import CheckpointSaver, make_checkpointer
+from memory.encryption_health import require_key
+from tools.ledger import COPY
 
 
 @asynccontextmanager
 async def checkpointer() -> AsyncIterator[CheckpointSaver]:
     """Named by `checkpointer` in langgraph.json: threads of the server are those of all other ways of use."""
     services = await holder.services()
-    saver = make_checkpointer(services.database, services.settings)
+    await require_key(services.database, services.settings)
+    saver = make_checkpointer(services.database, services.settings, copied=[COPY])
     try:
         yield saver
     finally:

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 from uuid import UUID
 
+import structlog
 from langgraph_sdk import get_client
 
 from graph.threads import thread_owner
+from memory.errors import ConfigurationError
 from nodes.run import Services
+
+log = structlog.get_logger(__name__)
 
 MOST = 200
 """Threads that are put back; older ones come back when a client creates them by their id."""
@@ -28,11 +32,18 @@ async def list_known_threads(services: Services, graph_id: str) -> int:
     client = get_client()
     rows = await services.database.fetch(LATEST, (MOST,))
     thread_ids = [row["thread_id"] for row in rows if _is_uuid(row["thread_id"])]
+    unread = 0
     for thread_id in thread_ids:
-        owner = await thread_owner(services, thread_id)
+        try:
+            owner = await thread_owner(services, thread_id)
+        except ConfigurationError:
+            unread += 1
+            continue
         metadata = {"graph_id": graph_id} | ({"owner": owner} if owner else {})
         await client.threads.create(thread_id=thread_id, metadata=metadata, if_exists="do_nothing")
-    return len(thread_ids)
+    if unread:
+        log.warning("conversations do not open with STEWARD_ENCRYPTION_KEY", threads=unread)
+    return len(thread_ids) - unread
 
 
 def _is_uuid(text: str) -> bool:

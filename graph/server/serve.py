@@ -21,6 +21,7 @@ from graph.server.config import CONFIG
 from graph.settings import Settings
 from memory.database import open_database
 from memory.embedded import EmbeddedPostgres
+from memory.encryption_health import require_key
 from memory.errors import ConfigurationError
 from memory.migrate import migrate
 
@@ -42,7 +43,8 @@ DEFAULTS = (
 def run_server(settings: Settings, options: Sequence[str], announce: Callable[[str], None]) -> None:
     """Serve until stopped. `options` go to `langgraph dev`, over our defaults; `announce` is told the address.
 
-    Raises ConfigurationError where the server is not installed, DatabaseUnavailable, SchemaError.
+    Raises ConfigurationError where the server is not installed or no conversation opens with the key that is set,
+    DatabaseUnavailable, SchemaError.
     """
     if find_spec("langgraph_cli") is None or find_spec("langgraph_api") is None:
         raise ConfigurationError(
@@ -90,6 +92,7 @@ async def _check(settings: Settings) -> None:
     business = await asyncio.to_thread(chosen_business, settings)
     async with open_database(settings, business.name, claim=True) as database:
         await migrate(database, migration_folders(business))
+        await require_key(database, settings)
 
 
 def missing_defaults(options: Sequence[str]) -> list[str]:

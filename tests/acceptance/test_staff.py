@@ -6,9 +6,11 @@ import re
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
+from uuid import uuid4
 
 import httpx
 import jwt
+import psycopg
 import pytest
 from langgraph_sdk import get_client
 
@@ -230,3 +232,32 @@ async def test_a_turn_can_be_forked_from_before_any_of_its_stages(server: Server
     assert (await staff.threads.get_state(thread_id))["next"] == ["write_memory"]
     state = await staff.runs.wait(thread_id, "steward", context={"user_id": "user_123"})
     assert state["answer"] == "An edited answer."
+
+
+async def test_what_waits_in_a_thread_and_in_its_copy_is_done_once(
+    server: Server, module_database_url: str
+) -> None:
+    thread_id, _ = await say(server, "订单 GHI-20240512-003 的杯子碎了，我要退货，电话 13800138123")
+    staff = get_client(url=server.url, headers=STAFF)
+    async with httpx.AsyncClient(base_url=server.url) as http:
+        path = f"/threads/{thread_id}/copy"
+        foreign = await http.post(path, headers=token("user_456"))
+        nowhere = await http.post(f"/threads/{uuid4()}/copy", headers=token("user_456"))
+        assert foreign.status_code == nowhere.status_code == 409
+        copied = await http.post(path, headers=STAFF)
+    assert copied.status_code == 200, copied.text
+    numbers = set()
+    for each in (thread_id, copied.json()["thread_id"]):
+        command = {"resume": {"decisions": [{"type": "approve"}]}}
+        context = {"user_id": "user_123", "role": "staff"}
+        state = await staff.runs.wait(each, "steward", command=command, context=context)
+        (made,) = [call for call in state["tool_calls"] if call["name"] == "aftersale_create"]
+        assert made["status"] == "ok"
+        numbers.update(re.findall(r"AS-\d+-\d+", state["answer"]))
+    with psycopg.connect(module_database_url) as connection:
+        asked = (
+            "SELECT ticket_no FROM shop.ticket WHERE order_id = 'GHI-20240512-003' AND idempotency_key <> ''"
+        )
+        tickets = {ticket for (ticket,) in connection.execute(asked)}
+    assert numbers <= tickets
+    assert len(tickets) == 1

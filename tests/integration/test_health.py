@@ -9,10 +9,12 @@ import pytest
 
 from memory import health
 from memory.database import Database
-from memory.health import Finding, check, check_database
+from memory.findings import Finding
+from memory.health import check, check_database
 from memory.settings import MemorySettings
 from tests.conftest import migration_folders
 
+SETTINGS = MemorySettings(_env_file=None)
 JOB = """
 INSERT INTO procrastinate_jobs (task_name, queue_name, status, scheduled_at)
 VALUES ('x', 'memory', %s, now() + make_interval(secs => %s))
@@ -50,7 +52,7 @@ async def test_a_database_that_cannot_be_reached_is_one_finding_with_a_cure(tmp_
 
 
 async def test_an_empty_database_lacks_extension_and_schema(empty: Database) -> None:
-    findings = by_name(await check_database(empty, migration_folders()))
+    findings = by_name(await check_database(empty, migration_folders(), SETTINGS))
     assert findings["database"].ok
     assert not findings["pgvector"].ok
     assert "migrations are missing" in findings["schema"].detail
@@ -61,7 +63,7 @@ async def test_a_schema_newer_than_the_code_is_told(database: Database) -> None:
     await database.execute(
         "INSERT INTO schema_migration (package, number, name, checksum) VALUES ('extension', 99, 'later', '')"
     )
-    finding = by_name(await check_database(database, migration_folders()))["schema"]
+    finding = by_name(await check_database(database, migration_folders(), SETTINGS))["schema"]
     assert not finding.ok
     assert "newer" in finding.cure
 
@@ -69,10 +71,10 @@ async def test_a_schema_newer_than_the_code_is_told(database: Database) -> None:
 async def test_jobs_that_wait_too_long_say_that_no_worker_runs(database: Database) -> None:
     await database.execute(JOB, ("todo", 3600))
     await database.execute(JOB, ("failed", 0))
-    findings = by_name(await check_database(database, migration_folders()))
+    findings = by_name(await check_database(database, migration_folders(), SETTINGS))
     assert findings["queue"] == Finding("queue", True, "0 jobs due, 1 failed")
     await database.execute(JOB, ("todo", -3600))
-    finding = by_name(await check_database(database, migration_folders()))["queue"]
+    finding = by_name(await check_database(database, migration_folders(), SETTINGS))["queue"]
     assert not finding.ok
     assert "60 minutes" in finding.detail
     assert "steward worker" in finding.cure

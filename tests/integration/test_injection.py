@@ -24,8 +24,8 @@ async def test_a_model_that_obeys_hidden_text_does_and_keeps_nothing_of_it(
 ) -> None:
     async with attacked(tmp_path, database_url) as attacker:
         await attacker.play(GOALS[:1], ["order address", "document", "memory"])
-        result = await attacker.play(GOALS[1:], ["tool result", "earlier session"])
-    assert sum(result.read.values()) == result.attacks == 7
+        result = await attacker.play(GOALS[1:], ["tool result", "earlier session", "document"])
+    assert sum(result.read.values()) == result.attacks == 9
     assert result.calls > 5 * result.attacks
     assert result.side_effects == result.asked == result.stored == []
     assert set(result.refused) == {"ungrounded_argument"}

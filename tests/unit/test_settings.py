@@ -9,6 +9,8 @@ from unittest.mock import patch
 from zoneinfo import ZoneInfo
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_private_key
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -29,6 +31,12 @@ ODD = [
     "sqlite:///x",     "jwt", "debug", "DEBUG", "json", "\udcff", "\x1b[31m", "a" * 5000, "中文", "😀", "$HOME", "%s",
     "'", "\\", "-----BEGIN",
 ]  # fmt: skip
+EC_KEY = (
+    generate_private_key(SECP256R1())
+    .public_key()
+    .public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    .decode()
+)
 VALUES = st.one_of(st.sampled_from(ODD), st.text(st.characters(exclude_characters="\0"), max_size=30))
 FILES = {"STEWARD_PRICES", "STEWARD_MCP", "STEWARD_HOME"}
 
@@ -88,6 +96,8 @@ def _use(found: Settings) -> None:
         ("OPENAI_BASE_URL", "api.example.com/v1", "no address"),
         ("STEWARD_CHAT_MODEL", "\udcff", "no text"),
         ("STEWARD_AUTH", "jwt", "needs STEWARD_JWT_KEY"),
+        ("STEWARD_JWT_KEY", "-----BEGIN PUBLIC KEY-----", "no RSA public key"),
+        ("STEWARD_JWT_KEY", EC_KEY, "no RSA public key"),
     ],
 )
 def test_what_would_fail_much_later_is_told_at_the_start(

@@ -15,7 +15,7 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Literal, Self, TypeVar
@@ -24,10 +24,12 @@ from dotenv import dotenv_values
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from memory.errors import ConfigurationError
+from memory.known_secrets import keep_secret, secrets_of_environment, secrets_of_url
 from tools.declare import Ground
 from tools.spec import Effect
 
 ROOT = "mcpServers"
+SECRET_HEADER = re.compile(r"auth|cookie|key|token|secret|password", re.IGNORECASE)
 ApprovedBy = Literal["customer", "staff", "none"]
 _PLACEHOLDER = re.compile(r"\$\{([^{}]*)\}")
 _Rule = TypeVar("_Rule")
@@ -86,6 +88,15 @@ class ServerConfig(BaseModel):
             raise ValueError(f"`type` {self.type} does not go with `{'command' if self.command else 'url'}`")
         return self
 
+    def secrets(self) -> Iterator[str]:
+        """What of it nobody may see: keys and tokens of its environment, headers and address."""
+        yield from secrets_of_environment(self.env)
+        yield from secrets_of_url(self.url or "")
+        for name, value in self.headers.items():
+            if SECRET_HEADER.search(name):
+                yield value
+                yield value.rpartition(" ")[2]
+
     def takes(self, tool: str) -> bool:
         """Whether this tool of the server is wanted."""
         return self.tools is None or any(fnmatchcase(tool, pattern) for pattern in self.tools)
@@ -132,7 +143,10 @@ def read_servers(path: Path) -> dict[str, ServerConfig]:
     if not isinstance(servers, Mapping):
         raise ConfigurationError(f'{path}: {ROOT} is missing. Name the servers as {{"{ROOT}": {{…}}}}.')
     variables = {**dotenv_values(".env"), **os.environ}
+    keep_secret(secrets_of_environment({name: value or "" for name, value in variables.items()}))
     found = {name: _server(path, name, entry, variables.get) for name, entry in servers.items()}
+    for server in found.values():
+        keep_secret(server.secrets())
     return {name: server for name, server in found.items() if not server.disabled}
 
 
@@ -152,10 +166,12 @@ def _document(path: Path) -> dict[str, Any]:
         text = path.read_text(encoding="utf-8")
         document = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
     except OSError as error:
-        raise ConfigurationError(f"STEWARD_MCP: {path} cannot be read ({error.strerror}).") from None
+        raise ConfigurationError(
+            f"STEWARD_MCP: {path} cannot be read ({error.strerror}); name a readable file or unset it."
+        ) from None
     except ValueError as error:  # of either format; its message names line and column, not what is there
         kind = "TOML" if path.suffix == ".toml" else "JSON"
-        raise ConfigurationError(f"STEWARD_MCP: {path} is not valid {kind}: {error}.") from None
+        raise ConfigurationError(f"STEWARD_MCP: {path} is not valid {kind}: {error}; correct it.") from None
     return document if isinstance(document, dict) else {}
 
 

@@ -7,7 +7,7 @@ from typing import Any, LiteralString, TypedDict
 
 from langgraph.checkpoint.base import CheckpointTuple
 
-from graph.threads import latest_checkpoint, values, waiting
+from graph.threads import latest_checkpoints, values, waiting
 from memory.checkpoints import make_checkpointer
 from nodes.run import Services
 from nodes.state import Handoff
@@ -109,8 +109,8 @@ async def _read(
 ) -> list[Conversation]:
     rows: Sequence[Mapping[str, Any]] = await services.database.fetch(query, parameters)
     saver = make_checkpointer(services.database, services.settings)
-    found = [await latest_checkpoint(saver, row["thread_id"]) for row in rows]
-    return [_line(checkpoint) for checkpoint in found if checkpoint]
+    found = await latest_checkpoints(saver, [row["thread_id"] for row in rows])
+    return [_line(checkpoint) for checkpoint in found]
 
 
 def _line(found: CheckpointTuple) -> Conversation:
