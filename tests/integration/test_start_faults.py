@@ -19,6 +19,7 @@ from memory.embedded import EmbeddedPostgres
 from memory.errors import ConfigurationError, DatabaseUnavailable, StewardError
 from tests.conftest import at_database
 from tests.support.processes import Steward
+from tests.support.sessions import end_others
 
 SETUP = (
     "CREATE ROLE bob LOGIN PASSWORD 'right-one'",
@@ -156,10 +157,7 @@ async def test_an_agent_that_has_lost_its_password_says_so(guarded: Guarded, tmp
         with psycopg.connect(url, autocommit=True) as connection:
             (tmp_path / "postgres/data/pg_hba.conf").write_text("local all all scram-sha-256\n")
             connection.execute("SELECT pg_reload_conf()")
-            connection.execute(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
-                " AND backend_type = 'client backend'"
-            )
+            end_others(connection)
         (found,) = await check_readiness(holder)
         assert "refuses the password" in found.cure
     finally:
