@@ -40,10 +40,10 @@ KEEPALIVE = {
 }
 # Prepared statements are planned once a connection: planning recall anew each time takes longer than running it. The
 # plan may be made while a table is all but empty, and has to do when it is not: whole tables are read where nothing
-# else is possible.
+# else is possible. Before Postgres 18 such a plan counts as so costly that it would be compiled each time.
 SESSION = """
 SELECT set_config('statement_timeout', %s, false), set_config('plan_cache_mode', 'force_generic_plan', false),
-    set_config('enable_seqscan', 'off', false)
+    set_config('enable_seqscan', 'off', false), set_config('jit', 'off', false)
 """
 
 
