@@ -130,12 +130,16 @@ class Worker:
         """Run what is due now, of one turn or of all, also beside a running worker; whether all of it is done.
 
         Not longer than `timeout` seconds; None: as long as it takes. Jobs that a killed worker left are waited for
-        and run. What still runs when the time is up goes back into the queue.
+        and run. What still runs when the time is up goes back into the queue. Raises DatabaseUnavailable.
         """
         try:
             async with asyncio.timeout(timeout):
                 while await self._left(turn_id):
-                    await self._work_on(turn_id)
+                    try:
+                        await self._work_on(turn_id)
+                    except exceptions.ConnectorException as error:
+                        _tell("memory worker starts again", error)
+                        await asyncio.sleep(RESTART_SECONDS)
                 return True
         except TimeoutError:
             return not await self._left(turn_id)
