@@ -60,6 +60,10 @@ def configure_logs(settings: Settings) -> None:
     logging.basicConfig(handlers=[handler], level=level, force=True)
     for name in QUIET:
         logging.getLogger(name).setLevel(max(level, logging.WARNING))
+    _silence()
+
+
+def _silence() -> None:
     for name in SILENT:
         logging.getLogger(name).setLevel(logging.CRITICAL)
 
@@ -99,6 +103,7 @@ def _formatter(*, as_json: bool) -> logging.Formatter:
 
 def mask_logs_of_server() -> None:
     """Put the mask into the log configuration that the server brings, before its last step."""
+    _silence()
     processors = list(structlog.get_config()["processors"])
     if mask_event not in processors:
         structlog.configure(processors=[*processors[:-1], mask_event, *processors[-1:]])

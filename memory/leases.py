@@ -12,6 +12,7 @@ from uuid import uuid4
 from weakref import WeakValueDictionary
 
 import structlog
+from cachetools import LRUCache
 
 from memory.database import Database
 from memory.errors import DatabaseError, ThreadBusy
@@ -22,6 +23,7 @@ LEASE_SECONDS = 15.0
 ALL_SECONDS = 60.0
 """A lease that is not renewed for so long is free: its process is gone or cut off."""
 RENEW_SECONDS = 4.0
+REMEMBERED = 1024
 FIRST_PAUSE, LONGEST_PAUSE = 0.02, 0.5
 """Seconds between looks at a busy thread."""
 
@@ -85,6 +87,8 @@ class ThreadLeases:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._queues: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._ended: LRUCache[str, None] = LRUCache(REMEMBERED)
+        """Owners whose lease could not be given back: the database was away."""
 
     @asynccontextmanager
     async def hold(self, thread_id: str, *, patience: float) -> AsyncIterator[Held]:
@@ -114,7 +118,7 @@ class ThreadLeases:
         try:
             while len(await self._database.fetch(TAKE_ALL, params)) < len(threads):
                 owners = [row["owner"] for row in await self._database.fetch(HOLDERS, params)]
-                params["dead"] = [owner for owner in owners if _is_dead(owner)]
+                params["dead"] = [owner for owner in owners if self._is_over(owner)]
                 if asyncio.get_running_loop().time() >= end:
                     raise ThreadBusy()
                 await asyncio.sleep(LONGEST_PAUSE)
@@ -128,7 +132,7 @@ class ThreadLeases:
         params = {"thread": thread_id, "owner": owner, "seconds": LEASE_SECONDS, "dead": ""}
         while (taken := await self._database.fetch_one(TAKE, params)) is None:
             held = await self._database.fetch_one(HOLDER, params)
-            params["dead"] = held["owner"] if held and _is_dead(held["owner"]) else ""
+            params["dead"] = held["owner"] if held and self._is_over(held["owner"]) else ""
             if params["dead"] or held is None:
                 continue
             if asyncio.get_running_loop().time() >= end:
@@ -153,8 +157,13 @@ class ThreadLeases:
         try:
             await self._database.execute(statement, params)
         except DatabaseError as error:
-            # It runs out by itself; the outcome of what it was held for must not be hidden behind this.
+            # It runs out by itself, and stands in nobody's way here; what it was held for must not fail by this.
+            self._ended[params["owner"]] = None
             log.warning("thread lease not released", owner=params["owner"], error=str(error))
+
+    def _is_over(self, owner: str) -> bool:
+        """Whether what a lease was held for has ended without giving it back."""
+        return owner in self._ended or _is_dead(owner)
 
 
 def _new_owner() -> str:

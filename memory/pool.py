@@ -27,6 +27,16 @@ PAUSE_SECONDS = 0.2
 class CheckedPool(AsyncConnectionPool[SomeConnection]):
     """Hands out connections that work; dropped ones are replaced on the way. Made with `check=None`."""
 
+    _opening = False
+
+    async def open(self, wait: bool = False, timeout: float = 30.0) -> None:  # noqa: ASYNC109 (the library's)
+        """Begin to connect; with `wait`, return when there is a connection. Raises PoolTimeout."""
+        self._opening = wait
+        try:
+            await super().open(wait, timeout)
+        finally:
+            self._opening = False
+
     async def getconn(self, timeout: float | None = None) -> SomeConnection:  # noqa: ASYNC109 (the library's)
         """A connection that nobody has closed. Raises PoolTimeout, PoolClosed, and CancelledError where it is due."""
         deadline = time.monotonic() + (self.timeout if timeout is None else timeout)
@@ -59,5 +69,5 @@ class CheckedPool(AsyncConnectionPool[SomeConnection]):
 
     async def reconnect_failed(self) -> None:
         """Begin anew for those who wait; whoever comes later begins by themselves."""
-        if self.get_stats()["requests_waiting"]:
+        if self._opening or self.get_stats()["requests_waiting"]:
             await self.check()

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any, LiteralString
 
@@ -55,7 +55,7 @@ STOP_SECONDS = 2.0
 RESTART_SECONDS = 1.0
 LOOK_SECONDS = 4.0
 """Between looks for jobs that nobody works on."""
-DRAIN_POLL_SECONDS = 0.05
+DRAIN_POLL_SECONDS = 0.1
 
 LEFT = """
 SELECT count(*) AS jobs FROM procrastinate_jobs
@@ -115,61 +115,57 @@ class Worker:
 
     async def run(self) -> None:
         """Work until cancelled. A database that goes away is waited for."""
-        recovery = asyncio.create_task(self._recover_forever(), name="stalled memory jobs")
-        try:
+        async with self._putting_back():
             while True:
                 try:
-                    await self._work(wait=True)
+                    # PgBouncer hands on no notifications in transaction mode: what is due is found by polling.
+                    await self._work(listen=not self._database.pgbouncer, poll_seconds=POLL_SECONDS)
                     log.warning("memory worker starts again", error="its heartbeat or its listener failed")
                 except Exception as error:
                     _tell("memory worker starts again", error)
                 _end_if_cancelled()
                 await asyncio.sleep(RESTART_SECONDS)
-        finally:
-            recovery.cancel()
-            with suppress(asyncio.CancelledError):
-                await recovery
 
     async def drain(self, timeout: float | None = None, turn_id: str | None = None) -> bool:  # noqa: ASYNC109
         """Run what is due now, of one turn or of all, also beside a running worker; whether all of it is done.
 
         Not longer than `timeout` seconds; None: as long as it takes. Jobs that a killed worker left are waited for
-        and run. What still runs when the time is up goes back into the queue.
+        and run. What still runs when the time is up goes back into the queue. Raises DatabaseUnavailable.
         """
         try:
             async with asyncio.timeout(timeout):
                 while await self._left(turn_id):
-                    await self._stalled.put_back()
-                    await self._work_on(turn_id)
+                    try:
+                        await self._work_on(turn_id)
+                    except exceptions.ConnectorException as error:
+                        _tell("memory worker starts again", error)
+                        await asyncio.sleep(RESTART_SECONDS)
                 return True
         except TimeoutError:
             return not await self._left(turn_id)
 
     async def _work_on(self, turn_id: str | None) -> None:
-        """One pass over what is due; it ends early once the turn's own jobs are done."""
-        working = asyncio.create_task(self._work(wait=False))
+        """Work until nothing is left that is due, or of the turn."""
+        working = asyncio.create_task(self._work(listen=False, poll_seconds=DRAIN_POLL_SECONDS))
         try:
-            while not working.done():
-                await asyncio.wait([working], timeout=DRAIN_POLL_SECONDS)
-                if not working.done() and turn_id is not None and not await self._left(turn_id):
-                    break
+            async with self._putting_back():
+                while not working.done() and await self._left(turn_id):
+                    await asyncio.wait([working], timeout=DRAIN_POLL_SECONDS)
             if working.done():
                 await working
-                await asyncio.sleep(DRAIN_POLL_SECONDS)  # what is left is in other hands
         finally:
             working.cancel()
             with suppress(asyncio.CancelledError):
                 await working
 
-    async def _work(self, *, wait: bool) -> None:
+    async def _work(self, *, listen: bool, poll_seconds: float) -> None:
+        """Take and run jobs until cancelled: those that run then have some seconds to end."""
         await self._queue.app.run_worker_async(
             queues=[QUEUE],
             name="memory",
             concurrency=CONCURRENCY,
-            wait=wait,
-            # PgBouncer hands on no notifications in transaction mode: what is due is found by polling.
-            listen_notify=wait and not self._database.pgbouncer,
-            fetch_job_polling_interval=POLL_SECONDS,
+            listen_notify=listen,
+            fetch_job_polling_interval=poll_seconds,
             update_heartbeat_interval=HEARTBEAT_SECONDS,
             stalled_worker_timeout=STALLED_SECONDS,
             shutdown_graceful_timeout=STOP_SECONDS,
@@ -182,7 +178,18 @@ class Worker:
         row = await self._database.fetch_one(LEFT, {"queue": QUEUE, "turn": turn_id})
         return bool(row and row["jobs"])
 
-    async def _recover_forever(self) -> None:
+    @asynccontextmanager
+    async def _putting_back(self) -> AsyncIterator[None]:
+        """Look for jobs that nobody works on, now and then."""
+        looking = asyncio.create_task(self._put_back_forever(), name="stalled memory jobs")
+        try:
+            yield
+        finally:
+            looking.cancel()
+            with suppress(asyncio.CancelledError):
+                await looking
+
+    async def _put_back_forever(self) -> None:
         while True:
             try:
                 await self._stalled.put_back()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import sys
+from contextlib import AsyncExitStack
 
 import pytest
 
@@ -48,6 +49,15 @@ async def test_without_patience_a_busy_thread_is_refused(database: Database, sam
                 pass
     async with second.hold("t", patience=0):
         pass
+
+
+async def test_a_lease_that_could_not_be_given_back_holds_nobody_up(database_url: str) -> None:
+    async with Database(database_url, size=1, wait_seconds=0.2) as database:
+        leases = ThreadLeases(database)
+        async with AsyncExitStack() as out_of_reach, leases.hold("t", patience=0):
+            await out_of_reach.enter_async_context(database.connection())  # the only one
+        async with leases.hold("t", patience=0):
+            pass
 
 
 async def test_the_lease_of_a_killed_process_is_free_at_once(database: Database) -> None:

@@ -63,6 +63,21 @@ async def test_a_server_that_comes_back_is_used_at_once_however_often_it_was_loo
         await asyncio.to_thread(server.release)
 
 
+async def test_a_pool_that_is_opened_before_the_server_is_up_waits_for_it(tmp_path: Path) -> None:
+    server = EmbeddedPostgres(tmp_path)
+    url = await asyncio.to_thread(server.start)
+    try:
+        pool = Database(url, size=2).pool
+        await asyncio.to_thread(server.release)
+        opening = asyncio.create_task(pool.open(wait=True, timeout=20))
+        await asyncio.sleep(2 * RECONNECT_SECONDS)
+        await asyncio.to_thread(server.start)
+        await opening
+        await pool.close()
+    finally:
+        await asyncio.to_thread(server.release)
+
+
 async def test_a_call_that_waits_for_a_server_gets_it_when_it_comes(tmp_path: Path) -> None:
     server = EmbeddedPostgres(tmp_path)
     url = await asyncio.to_thread(server.start)

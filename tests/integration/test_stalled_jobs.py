@@ -137,3 +137,18 @@ async def test_a_worker_whose_heartbeat_came_late_goes_on_and_says_so_in_a_line_
     assert "not found" in told["end of a memory job not stored"]
     assert "taken for dead" in told["memory worker starts again"]
     assert not [record for record in caplog.records if record.name == "asyncio"]
+
+
+async def test_a_drain_whose_heartbeat_came_late_goes_on(database: Database, embedder: LocalEmbedder) -> None:
+    queue = MemoryQueue(database)
+
+    async def extractor(turn: Exchange, known: Sequence[KnownMemory], /) -> Sequence[MemoryItem]:
+        if turn.turn_id == "one":
+            await database.execute("DELETE FROM procrastinate_workers")
+            await queue.enqueue_turn(exchange("milk = Drinks oat milk", user="mei", turn="two"))
+        return literal(turn)
+
+    await queue.enqueue_turn(exchange("tea = Likes green tea", turn="one"))
+    worker = Worker(database, embedder, extractor, ScriptedSummariser(), MemorySettings(_env_file=None))
+    assert await worker.drain(timeout=PATIENCE)
+    assert [memory.key for memory in await list_memories(database, "mei")] == ["milk"]

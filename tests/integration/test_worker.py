@@ -59,6 +59,27 @@ async def test_draining_one_turn_leaves_the_others_to_the_worker(
     assert await contents(database) == {"tea": "Likes green tea"}
 
 
+async def test_draining_gives_a_job_the_time_that_it_takes(
+    database: Database,
+    embedder: LocalEmbedder,
+    settings: MemorySettings,
+    queue: MemoryQueue,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("memory.worker.STOP_SECONDS", 0.1)
+    asked: list[str] = []
+
+    async def slow(turn: Exchange, known: Sequence[KnownMemory], /) -> Sequence[MemoryItem]:
+        asked.append(turn.turn_id)
+        await asyncio.sleep(1)
+        return [item("tea", "Likes green tea")]
+
+    await queue.enqueue_turn(exchange("Likes green tea", turn="turn-a"))
+    assert await make_worker(database, embedder, settings, slow).drain(timeout=60)
+    assert asked == ["turn-a"], "the model is paid for once"
+    assert await contents(database) == {"tea": "Likes green tea"}
+
+
 async def test_enqueuing_a_turn_is_one_statement(database_url: str, queue: MemoryQueue) -> None:
     sent: list[str] = []
 
@@ -185,6 +206,19 @@ async def test_a_cancelled_worker_gives_its_job_back(
     script = ScriptedExtractor(lambda _: [item("tea", "Likes green tea")])
     await make_worker(database, embedder, settings, script).drain(timeout=10)
     assert await contents(database) == {"tea": "Likes green tea"}
+
+
+async def test_a_worker_that_is_cancelled_as_it_starts_ends(
+    database_url: str, embedder: LocalEmbedder, settings: MemorySettings
+) -> None:
+    async with Database(database_url, size=1) as database:
+        async with database.connection():
+            running = asyncio.create_task(make_worker(database, embedder, settings).run())
+            while not database.pool.get_stats()["requests_waiting"]:  # noqa: ASYNC110
+                await asyncio.sleep(0)
+        running.cancel()  # in the same step in which the connection went on to it
+        ended, _ = await asyncio.wait([running], timeout=20)
+        assert ended
 
 
 async def test_the_job_of_a_dead_worker_is_taken_up_again(

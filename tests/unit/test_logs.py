@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 import structlog
 
-from graph.logs import configure_logs, mask_event, mask_logs_of_server
+from graph.logs import SILENT, configure_logs, mask_event, mask_logs_of_server
 from graph.settings import Settings
 
 
@@ -17,7 +17,12 @@ from graph.settings import Settings
 def _restore() -> Iterator[None]:
     root = logging.getLogger()
     handlers, level = list(root.handlers), root.level
+    silent = {name: logging.getLogger(name).level for name in SILENT}
+    for name in SILENT:
+        logging.getLogger(name).setLevel(logging.NOTSET)
     yield
+    for name, before in silent.items():
+        logging.getLogger(name).setLevel(before)
     structlog.reset_defaults()
     root.handlers[:], root.level = handlers, level
 
@@ -59,6 +64,16 @@ def test_what_is_below_the_level_is_not_written(capsys: pytest.CaptureFixture[st
     structlog.get_logger("test").warning("not this")
     logging.getLogger("httpx").warning("nor this")
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("served", [False, True])
+def test_the_queues_stack_traces_are_not_written(served: bool) -> None:
+    if served:
+        structlog.configure(processors=[structlog.processors.JSONRenderer()])
+        mask_logs_of_server()
+    else:
+        configured(steward_log_level="info")
+    assert not logging.getLogger("procrastinate.worker.memory").isEnabledFor(logging.ERROR)
 
 
 def test_ids_stay_as_they_are() -> None:
