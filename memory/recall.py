@@ -19,8 +19,9 @@ from memory.database import Database
 from memory.embeddings import Embedder, EmbeddingFailed, clean_text, vector_literal
 from memory.evidence import BY_HAND
 from memory.keywords import terms
-from memory.merge import Statement, same_statement
+from memory.merge import same_statement
 from memory.sql_file import read_sql
+from memory.statement import Statement
 from memory.user_lock import checked_user_id
 
 log = structlog.get_logger(__name__)

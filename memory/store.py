@@ -19,7 +19,7 @@ from memory.evidence import BY_HAND
 from memory.extraction import LONGEST_CONTENT, LONGEST_KEY, KnownMemory, MemoryType
 from memory.masking import mask
 from memory.memory_writer import BUMP, MemoryWriter, NewMemory
-from memory.merge import normalise_key
+from memory.statement import normalise_key
 from memory.user_lock import checked_user_id, lock_user
 
 LIST = """

@@ -12,7 +12,7 @@ from graph.agent import holder
 from graph.server.routes.answers import not_found
 from graph.server.routes.requests import read_body, segments, user_in_path
 from memory.extraction import MemoryType
-from memory.merge import normalise_key
+from memory.statement import normalise_key
 from memory.store import Memory, forget_key, list_memories, set_memory
 
 
