@@ -10,6 +10,7 @@ from uuid import UUID, uuid4
 
 from psycopg.types.json import Jsonb
 
+from memory.constraints import constraint_of
 from memory.database import Connection
 from memory.embeddings import Vectors, vector_literal
 from memory.extraction import MemoryType
@@ -240,6 +241,7 @@ class MemoryWriter:
             "said_at": memory.said_at,
             "valid_to": valid_to,
             "superseded_by": superseded_by,
+            "constrains": constraint_of(memory.content),
         }
         await self._connection.execute(INSERT, values)
 

@@ -15,10 +15,11 @@ import structlog
 from psycopg.types.json import Jsonb
 
 from memory.ageing import HalfLives
+from memory.constraints import Constraint
 from memory.database import Database
 from memory.embeddings import Embedder, EmbeddingFailed, clean_text, vector_literal
 from memory.evidence import BY_HAND
-from memory.keywords import terms
+from memory.keywords import telling, terms
 from memory.merge import same_statement
 from memory.sql_file import read_sql
 from memory.statement import Statement
@@ -39,8 +40,12 @@ DEFAULT_FLOOR = 0.44
 IN_DOMAIN_FLOOR = 0.25
 """The same where a memory's label names the domain of the turn: what was said of deliveries may be put in quite
 different words, or in another language, and still concern a question about a delivery."""
+TERMS_WEIGHT = 1.5
+"""Of the share of common terms beyond `CHANCE`, beside the cosine at 1."""
+CHANCE = 0.07
+"""Share of common terms that proves nothing."""
 WORDS_ALONE = 2.5
-"""By how much the share of common terms counts more where there is no vector to compare."""
+"""Of the share of common terms where there is no vector to compare."""
 DOUBT = 4.0
 """Added to the number of terms asked for, so that one word in common proves little."""
 GENERAL = "general"
@@ -48,6 +53,9 @@ GENERAL = "general"
 LONGEST_QUESTION = 48
 """Terms of a message that take part; beyond them a message names everything and asks for nothing."""
 SPARE_CANDIDATES = 20
+MOST_CONSTRAINTS = 5
+RECALLED, CONSTRAINT = 1, 2
+"""Why a row is in the answer."""
 
 RECALL = read_sql("recall.sql")
 
@@ -86,6 +94,8 @@ class Recalled:
     thread_id: str | None
     message_id: str | None
     evidence: str = ""
+    constrains: Constraint | None = None
+    """What it is a constraint on, if it is one."""
 
     @property
     def grounds(self) -> str:
@@ -98,6 +108,8 @@ class TurnMemory:
     """All that memory has to say to one turn."""
 
     memories: tuple[Recalled, ...] = ()
+    constraints: tuple[Recalled, ...] = ()
+    """What can do harm when it is overlooked, the most important first, whether it fits or not."""
     summary: str = ""
     """Rolling summary of this thread's older messages."""
     folded_until: str | None = None
@@ -116,7 +128,7 @@ async def recall(database: Database, embedder: Embedder, request: RecallRequest)
     words alone decide.
     """
     row = await _ask(database, embedder, request, None)
-    return _fold_duplicates(row["memories"], request.k)
+    return _fold_duplicates(_of(row, RECALLED), request.k)
 
 
 async def recall_for_turn(
@@ -126,7 +138,8 @@ async def recall_for_turn(
     row = await _ask(database, embedder, request, thread_id)
     session = row["session"] or {}
     return TurnMemory(
-        memories=tuple(_fold_duplicates(row["memories"], request.k)),
+        memories=tuple(_fold_duplicates(_of(row, RECALLED), request.k)),
+        constraints=tuple(_fold_duplicates(_of(row, CONSTRAINT), MOST_CONSTRAINTS)),
         summary=session.get("summary", ""),
         folded_until=session.get("folded_until"),
         key_facts={**session.get("key_facts", {}), **row["facts"]},
@@ -145,6 +158,8 @@ async def _ask(
 
 async def _parameters(embedder: Embedder, request: RecallRequest, thread_id: str | None) -> dict[str, Any]:
     domains = None if request.domains is None else [*request.domains, GENERAL]
+    text = clean_text(request.text)
+    asked = terms(text)[:LONGEST_QUESTION]
     return {
         "user_id": checked_user_id(request.user_id),
         "thread_id": thread_id,
@@ -152,12 +167,16 @@ async def _parameters(embedder: Embedder, request: RecallRequest, thread_id: str
         "domains": domains,
         "model": embedder.name,
         "vector": await _vector(embedder, request.text),
-        "terms": terms(clean_text(request.text))[:LONGEST_QUESTION],
+        "terms": asked,
+        "telling": telling(text, asked),
         "half_lives": Jsonb(request.half_lives.by_type()),
         "floor": request.floor,
         "snapshot_floor": None if request.floor is None else max(request.floor, DEFAULT_FLOOR),
+        "terms_weight": TERMS_WEIGHT,
+        "chance": CHANCE,
         "words_alone": WORDS_ALONE,
         "candidates": request.k + SPARE_CANDIDATES,
+        "constraints": MOST_CONSTRAINTS,
         "doubt": DOUBT,
         "similarity_weight": SIMILARITY_WEIGHT,
         "next_weight": NEXT_WEIGHT,
@@ -174,6 +193,10 @@ async def _vector(embedder: Embedder, text: str) -> str | None:
     except EmbeddingFailed as error:
         log.warning("recall goes by keywords alone", error=str(error))
         return None
+
+
+def _of(row: Mapping[str, Any], place: int) -> list[Mapping[str, Any]]:
+    return [memory for memory in row["memories"] if memory["place"] == place]
 
 
 def _fold_duplicates(rows: Sequence[Mapping[str, Any]], k: int) -> list[Recalled]:
