@@ -67,6 +67,11 @@ def telling(text: str, found: Sequence[str]) -> list[bool]:
     return [not _CHINESE.match(term) or (term in words and term not in _FRAME_WORDS) for term in found]
 
 
+def has_chinese(text: str) -> bool:
+    """Whether a text is Chinese, at least in part."""
+    return _CHINESE.search(text) is not None
+
+
 def tsquery(term: str) -> str:
     """One term as the text of a `tsquery`."""
     return "'" + term.replace("\\", "\\\\").replace("'", "''") + "'"

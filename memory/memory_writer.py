@@ -89,7 +89,8 @@ class MemoryWriter:
         self._now = datetime.now(UTC)
 
     async def write(self, memories: Sequence[NewMemory], *, overrule: bool = False) -> list[Decision]:
-        """What became of each. With `overrule`, a newer statement of the same key gives way too."""
+        """What became of each. With `overrule`, a newer statement of the same key gives way too, and the memory is
+        kept as it is given, under its own key."""
         if not memories:
             return []
         self._now = max(datetime.now(UTC), *(memory.said_at for memory in memories))
@@ -130,7 +131,9 @@ class MemoryWriter:
             key_decides=overrule,
             replaces=normalise_key(memory.replaces) if memory.replaces else None,
         )
-        key = await self._key_for(memory, known, decision)
+        if overrule and decision.action == "confirm":
+            decision = Decision("replace", decision.targets)
+        key = new.normal_key if overrule else await self._key_for(memory, known, decision)
         match decision.action:
             case "confirm":
                 await self._confirm(memory, decision)

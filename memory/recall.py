@@ -19,7 +19,7 @@ from memory.constraints import Constraint
 from memory.database import Database
 from memory.embeddings import Embedder, EmbeddingFailed, clean_text, vector_literal
 from memory.evidence import BY_HAND
-from memory.keywords import telling, terms
+from memory.keywords import has_chinese, telling, terms
 from memory.merge import same_statement
 from memory.sql_file import read_sql
 from memory.statement import Statement
@@ -48,6 +48,8 @@ WORDS_ALONE = 2.5
 """Of the share of common terms where there is no vector to compare."""
 DOUBT = 4.0
 """Added to the number of terms asked for, so that one word in common proves little."""
+DOUBT_IN_CHINESE = 2.5
+"""The same where Chinese is asked, which says in fewer words what English says."""
 GENERAL = "general"
 """The domain that fits every intent."""
 LONGEST_QUESTION = 48
@@ -177,7 +179,7 @@ async def _parameters(embedder: Embedder, request: RecallRequest, thread_id: str
         "words_alone": WORDS_ALONE,
         "candidates": request.k + SPARE_CANDIDATES,
         "constraints": MOST_CONSTRAINTS,
-        "doubt": DOUBT,
+        "doubt": DOUBT_IN_CHINESE if has_chinese(text) else DOUBT,
         "similarity_weight": SIMILARITY_WEIGHT,
         "next_weight": NEXT_WEIGHT,
         "second_weight": SECOND_WEIGHT,
