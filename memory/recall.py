@@ -40,15 +40,15 @@ DEFAULT_FLOOR = 0.44
 IN_DOMAIN_FLOOR = 0.25
 """The same where a memory's label names the domain of the turn: what was said of deliveries may be put in quite
 different words, or in another language, and still concern a question about a delivery."""
-TERMS_WEIGHT = 1.5
+TERMS_WEIGHT = 1.7
 """Of the share of common terms beyond `CHANCE`, beside the cosine at 1."""
-CHANCE = 0.07
+CHANCE = 0.08
 """Share of common terms that proves nothing."""
 WORDS_ALONE = 2.5
 """Of the share of common terms where there is no vector to compare."""
 DOUBT = 4.0
 """Added to the number of terms asked for, so that one word in common proves little."""
-DOUBT_IN_CHINESE = 2.5
+DOUBT_IN_CHINESE = 3.0
 """The same where Chinese is asked, which says in fewer words what English says."""
 GENERAL = "general"
 """The domain that fits every intent."""
