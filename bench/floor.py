@@ -1,12 +1,12 @@
 """The relevance floor measured: what it keeps of what is right, and what it lets through where nothing fits.
 
-    python -m bench.floor DATA_DIR [--floor 0.3 --floor 0.4 …]
+    python -m bench.floor DATA_DIR [--floor 0.3 --floor 0.4 …] [--draw N]
 
 Fifty memories a user, through the product's own `memory.recall.recall`: LoCoMo's facts and its turns (English),
 MemoryBank's turns (Chinese). Kept: of the right memories among the first five without a floor, the share that stays.
 Let through: questions that fit nothing (other users' questions, small talk and out-of-scope rows of
 `intent_routing`, small talk in Chinese) that recall anything all the same. Each figure is given for all users and for
-the two halves of them, one of which no constant was chosen on.
+the two halves of them. `--draw` takes other memories and other questions; constants were chosen on draws 1 and 2.
 """
 
 from __future__ import annotations
@@ -79,8 +79,9 @@ async def measure(
     dataset: Dataset,
     small_talk: Mapping[str, Sequence[str]],
     floors: Sequence[float],
+    draw: int,
 ) -> None:
-    chance = random.Random(1)
+    chance = random.Random(draw)
     dataset = sample(dataset, chance)
     run = f"bench:{uuid4().hex}:"
     await store(database, embedder, run, dataset.documents)
@@ -136,6 +137,7 @@ async def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("data", type=Path)
     parser.add_argument("--floor", type=float, action="append")
+    parser.add_argument("--draw", type=int, default=1)
     arguments = parser.parse_args()
     floors = arguments.floor or [DEFAULT_FLOOR]
     english = [
@@ -150,7 +152,7 @@ async def main() -> None:
         await migrate(database, [("memory", Path(str(memory.__file__)).parent / "migrations")])
         embedder = make_embedder(settings)
         for dataset in (locomo_facts, locomo, memory_zh):
-            await measure(database, embedder, dataset(arguments.data), small_talk, floors)
+            await measure(database, embedder, dataset(arguments.data), small_talk, floors, arguments.draw)
 
 
 if __name__ == "__main__":

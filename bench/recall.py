@@ -190,6 +190,7 @@ def _row(run: str, document: Document, vector: Any, embedder: Embedder) -> dict[
         "said_at": NOW - timedelta(days=1),
         "valid_to": None,
         "superseded_by": None,
+        "constrains": None,
     }
 
 

@@ -44,6 +44,7 @@ SAID_BY_NOBODY = {
     "message_id": None,
     "position": None,
     "superseded_by": None,
+    "constrains": None,
 }
 
 

@@ -96,6 +96,7 @@ class MemoryItem(BaseModel):
     importance: float = Field(0.5, ge=0, le=1, description="How much it matters for later service.")
     domains: list[str] = Field(default_factory=list, description="Intents it concerns, or general.")
     evidence: str = Field(description="The customer's own words that say so, quoted.")
+    replaces: str | None = Field(None, description="The known key whose memory it changes, refines or ends.")
 
 
 @dataclass(frozen=True)
@@ -191,6 +192,7 @@ def _stored_form(item: MemoryItem) -> MemoryItem:
     return item.model_copy(
         update={
             "key": item.key.replace("\x00", "")[:LONGEST_KEY],
+            "replaces": (item.replaces or "").replace("\x00", "")[:LONGEST_KEY] or None,
             "content": mask(item.content.replace("\x00", ""))[:LONGEST_CONTENT].strip(),
             "evidence": mask(item.evidence.replace("\x00", ""))[:LONGEST_CONTENT],
             "domains": [domain.strip().lower() for domain in item.domains if domain.strip()],

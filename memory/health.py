@@ -33,17 +33,18 @@ SELECT (SELECT extversion FROM pg_extension WHERE extname = 'vector') AS version
        has_schema_privilege(current_schema(), 'CREATE') AS may_make_tables
 """
 QUEUE = """
-SELECT count(*) FILTER (WHERE status = 'todo') AS waiting,
+SELECT count(*) FILTER (WHERE status = 'todo' AND due <= now()) AS waiting,
+       count(*) FILTER (WHERE status = 'todo' AND attempts > 0) AS tried,
        count(*) FILTER (WHERE status = 'failed') AS failed,
-       coalesce(max(extract(epoch FROM now() - due)) FILTER (WHERE status = 'todo'), 0)::float AS longest
+       coalesce(max(extract(epoch FROM now() - due)) FILTER (WHERE status = 'todo' AND due <= now()), 0)::float
+           AS longest
 FROM (
-    SELECT status, coalesce(
+    SELECT status, attempts, coalesce(
         scheduled_at, (SELECT min(at) FROM procrastinate_events AS event WHERE event.job_id = job.id), now()
     ) AS due
     FROM procrastinate_jobs AS job
     WHERE status IN ('todo', 'failed')
 ) AS job
-WHERE status = 'failed' OR due <= now()
 """
 
 
@@ -125,8 +126,10 @@ async def _schema(database: Database, folders: Sequence[tuple[str, Path]], can: 
 
 async def _queue(database: Database) -> Finding:
     found = await database.fetch_one(QUEUE)
-    waiting, failed, longest = (found["waiting"], found["failed"], found["longest"]) if found else (0, 0, 0.0)
-    detail = f"{waiting} jobs due, {failed} failed"
+    assert found is not None  # counts without GROUP BY give exactly one row
+    again = f", {found['tried']} failed before and wait for another try" if found["tried"] else ""
+    detail = f"{found['waiting']} jobs due{again}, {found['failed']} failed"
+    longest = found["longest"]
     if longest > LONGEST_WAIT_SECONDS:
         cure = "no worker takes them: run `steward worker`, or set STEWARD_WORKER=inline"
         return Finding("queue", False, f"{detail}, the oldest waits for {longest / 60:.0f} minutes", cure)

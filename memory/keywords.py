@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from functools import lru_cache
 from types import ModuleType
 
@@ -21,9 +22,11 @@ LONGEST_TERM = 64
 """Characters; longer runs are not words that anybody asks for."""
 
 _CHINESE = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
+_CHINESE_RUN = re.compile(rf"{_CHINESE.pattern}+")
 _OTHER = r"[^\W_\u3400-\u9fff\uf900-\ufaff]+"
 _TOKEN = re.compile(rf"{_CHINESE.pattern}+|{_OTHER}(?:['’\-]{_OTHER})*")
 _STOP_WORDS = word_list("stop_words")
+_FRAME_WORDS = word_list("frame_words")
 _IRREGULAR_FORMS = word_groups("irregular_forms")
 
 
@@ -48,6 +51,25 @@ def terms(text: str) -> list[str]:
             if len(term) <= LONGEST_TERM and not is_stop_word(term):
                 found[term] = None
     return list(found)
+
+
+def telling(text: str, found: Sequence[str]) -> list[bool]:
+    """Which of a text's terms tell what it is about: words, and not pieces of two words that happen to be neighbours.
+
+    >>> telling("我的猫吃什么猫粮", ["的猫", "猫吃", "猫粮"])
+    [False, False, True]
+    """
+    words = {
+        word
+        for match in _CHINESE_RUN.finditer(unicodedata.normalize("NFKC", text).lower())
+        for word in segmenter().cut(match[0])
+    }
+    return [not _CHINESE.match(term) or (term in words and term not in _FRAME_WORDS) for term in found]
+
+
+def has_chinese(text: str) -> bool:
+    """Whether a text is Chinese, at least in part."""
+    return _CHINESE.search(text) is not None
 
 
 def tsquery(term: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import lru_cache
 from importlib import resources
 from typing import Any
@@ -27,13 +27,13 @@ def words_of(name: str) -> frozenset[str]:
     return frozenset(stem(word) for word in _file()[name].split())
 
 
-def chinese_words(name: str) -> re.Pattern[str]:
-    """The Chinese words of one list, the longest first."""
-    return _any_of(word for word in _file()[name].split() if _CHINESE.search(word))
+def names_of(name: str) -> frozenset[str]:
+    """One list of names of groups."""
+    return frozenset(_file()[name].split())
 
 
 class Lexicon:
-    """Groups of words that mean the same, by the name of the group."""
+    """Groups of words that mean the same, by the name of the group; `shoe+size` names two at once."""
 
     def __init__(self, groups: Mapping[str, str]) -> None:
         self._english: dict[str, str] = {}
@@ -53,16 +53,17 @@ class Lexicon:
         )
 
     @classmethod
-    def named(cls, section: str) -> Lexicon:
-        """The groups of one section of the file."""
-        return cls(_file()[section])
+    def named(cls, section: str, only: Collection[str] | None = None) -> Lexicon:
+        """The groups of one section of the file, or some of them."""
+        groups = _file()[section]
+        return cls({name: words for name, words in groups.items() if only is None or name in only})
 
     def take(self, text: str) -> tuple[frozenset[str], str]:
         """The groups that a text names, and the text without the words that named them."""
         found: set[str] = set()
 
         def note(table: Mapping[str, str], word: str) -> str:
-            found.add(table[word])
+            found.update(table[word].split("+"))
             return " "
 
         rest = lowered(text)

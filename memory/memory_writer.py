@@ -10,12 +10,14 @@ from uuid import UUID, uuid4
 
 from psycopg.types.json import Jsonb
 
+from memory.constraints import constraint_of
 from memory.database import Connection
 from memory.embeddings import Vectors, vector_literal
 from memory.extraction import MemoryType
 from memory.keywords import terms
-from memory.merge import Decision, Statement, decide, free_key, normalise_key, same_statement
+from memory.merge import Decision, decide, same_statement
 from memory.sql_file import read_sql
+from memory.statement import Statement, free_key, normalise_key
 
 RELATED = read_sql("related_memories.sql")
 INSERT = read_sql("insert_memory.sql")
@@ -62,6 +64,8 @@ class NewMemory:
     confidence: float = 1.0
     domains: tuple[str, ...] = ()
     evidence: str = ""
+    replaces: str | None = None
+    """Key of the known memory that it stands in place of, where whoever made it says so."""
     scene: Mapping[str, Any] = field(default_factory=dict)
     thread_id: str | None = None
     message_id: str | None = None
@@ -85,7 +89,8 @@ class MemoryWriter:
         self._now = datetime.now(UTC)
 
     async def write(self, memories: Sequence[NewMemory], *, overrule: bool = False) -> list[Decision]:
-        """What became of each. With `overrule`, a newer statement of the same key gives way too."""
+        """What became of each. With `overrule`, a newer statement of the same key gives way too, and the memory is
+        kept as it is given, under its own key."""
         if not memories:
             return []
         self._now = max(datetime.now(UTC), *(memory.said_at for memory in memories))
@@ -120,8 +125,15 @@ class MemoryWriter:
         known = [other for other in known if other not in states]
         if overrule:
             known = [replace(other, said_at=min(other.said_at, memory.said_at)) for other in known]
-        decision = decide(new, known, key_decides=overrule)
-        key = await self._key_for(memory, known, decision)
+        decision = decide(
+            new,
+            known,
+            key_decides=overrule,
+            replaces=normalise_key(memory.replaces) if memory.replaces else None,
+        )
+        if overrule and decision.action == "confirm":
+            decision = Decision("replace", decision.targets)
+        key = new.normal_key if overrule else await self._key_for(memory, known, decision)
         match decision.action:
             case "confirm":
                 await self._confirm(memory, decision)
@@ -151,6 +163,7 @@ class MemoryWriter:
                 "model": self._model,
                 "now": self._now,
                 "keys": [normalise_key(memory.key) for memory in memories],
+                "replaced": [normalise_key(memory.replaces or memory.key) for memory in memories],
                 "vectors": [vector_literal(memory.vector) for memory in memories],
                 "terms": [" ".join(memory.search_terms) for memory in memories],
             },
@@ -165,6 +178,7 @@ class MemoryWriter:
                     said_at=row["last_confirmed_at"],
                     id=row["id"],
                     similarity=row["similarity"],
+                    evidence=row["evidence"],
                 )
             )
         return related
@@ -230,12 +244,13 @@ class MemoryWriter:
             "said_at": memory.said_at,
             "valid_to": valid_to,
             "superseded_by": superseded_by,
+            "constrains": constraint_of(memory.content),
         }
         await self._connection.execute(INSERT, values)
 
 
 def _statement(memory: NewMemory) -> Statement:
-    return Statement(memory.key, memory.content, memory.type, memory.said_at)
+    return Statement(memory.key, memory.content, memory.type, memory.said_at, evidence=memory.evidence)
 
 
 def _seen_from(memory: NewMemory, statement: Statement, vector: Vectors | None) -> Statement:

@@ -8,30 +8,26 @@ it concerns, numbers, negation, passing against lasting, and what each key says 
 
 from __future__ import annotations
 
-import re
-import unicodedata
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from functools import cached_property
 from typing import Literal
 from uuid import UUID
 
+from memory.apart import containment, later, told_apart
 from memory.evidence import plain
+from memory.phrasing import changes, is_negated, pronouns, switches
+from memory.statement import Statement
 from memory.vocabulary import (
+    EXCLUSIVE,
+    MANIFOLD,
+    OBJECTS,
     SEVERAL,
-    adds,
-    is_bag,
-    is_negated,
-    is_passing,
-    is_restored,
+    SOLE,
+    areas,
     key_occasion,
-    key_words,
     numbers,
-    pronouns,
     same_subjects,
-    subjects,
-    topic_words,
+    slots,
     value_kinds,
 )
 
@@ -51,51 +47,10 @@ NEARER = 0.7
 MOST_VALUES = 2
 """Words in which the same sentence may differ when it gives another value."""
 VERY_NEAR = 0.85
-_COUNT = re.compile(r"\.\d+$")
-
-
-@dataclass(frozen=True)
-class Statement:
-    """One memory as the policy sees it."""
-
-    key: str
-    content: str
-    type: str
-    said_at: datetime
-    """When it was last said or confirmed."""
-    id: UUID | None = None
-    similarity: float = 0.0
-    """Cosine to the new statement; a hint."""
-
-    @cached_property
-    def normal_key(self) -> str:
-        return normalise_key(self.key)
-
-    @cached_property
-    def base_key(self) -> str:
-        """The key without the number that tells namesakes apart (`child_grade.2`)."""
-        return _COUNT.sub("", self.normal_key)
-
-    @cached_property
-    def key_words(self) -> frozenset[str]:
-        return key_words(self.base_key)
-
-    @cached_property
-    def words(self) -> frozenset[str]:
-        return topic_words(self.content)
-
-    @cached_property
-    def says(self) -> frozenset[str]:
-        """Everything it names: its words, and the kinds of value that it gives."""
-        return self.words | value_kinds(self.content)
-
-    @cached_property
-    def subjects(self) -> frozenset[str]:
-        return subjects(self.base_key, self.content)
-
-    @cached_property
-    def is_passing(self) -> bool:
-        return is_passing(f"{self.base_key.replace('_', ' ')} {self.content}")
+TIED = 0.2
+"""Under it an embedding sees no tie at all between two statements."""
+ALIKE = 0.3
+"""The same, of statements one of which says that it changes what has one value at a time, such as a job."""
 
 
 @dataclass(frozen=True)
@@ -106,18 +61,22 @@ class Decision:
     targets: tuple[UUID, ...] = ()
 
 
-def decide(new: Statement, known: Sequence[Statement], *, key_decides: bool = False) -> Decision:
+def decide(
+    new: Statement, known: Sequence[Statement], *, key_decides: bool = False, replaces: str | None = None
+) -> Decision:
     """Place a new statement among the valid memories of its user.
 
     `insert`: nothing is known of the thing. `confirm`: it says again what is known. `replace`: it is newer than
     what it contradicts or refines. `stale`: something newer is known already. With `key_decides`, whatever has the
-    same key is the same thing.
+    same key is the same thing. `replaces`: key of what the extractor takes it to stand in place of.
     """
     same = [
         other
         for other in known
-        if (key_decides and new.normal_key == other.normal_key) or same_thing(new, other)
-    ]
+        if (key_decides and new.normal_key == other.normal_key)
+        or (other.normal_key == replaces and _may_replace(new, other))
+        or same_thing(new, other)
+    ] or _changed(new, known)
     targets = tuple(other.id for other in same if other.id is not None)
     if not same:
         return Decision("insert")
@@ -130,14 +89,15 @@ def decide(new: Statement, known: Sequence[Statement], *, key_decides: bool = Fa
 
 def same_thing(new: Statement, other: Statement) -> bool:
     """Both are about one thing, so that only one of them can hold."""
-    if _told_apart(new, other):
+    if told_apart(new, other):
         return False
-    if new.base_key == other.base_key and new.key_words:
+    if new.base_key == other.base_key and new.key_words and _fit_one_key(new, other):
         return True
-    ours, theirs = key_occasion(new.base_key), key_occasion(other.base_key)
-    if ours and theirs and ours != theirs and is_negated(new.content) == is_negated(other.content):
+    if _occasions_differ(new, other):
         return False
-    if new.key_words and other.key_words and _keys_agree(new, other):
+    if _give_one_answer(new, other):
+        return True
+    if new.base_key != other.base_key and new.key_words and other.key_words and _keys_agree(new, other):
         return True
     return _contents_agree(new, other)
 
@@ -150,60 +110,92 @@ def same_statement(new: Statement, other: Statement) -> bool:
         same_subjects(new.subjects, other.subjects)
         and new.is_passing == other.is_passing
         and numbers(new.content) == numbers(other.content)
-        and is_negated(new.content) == is_negated(other.content)
+        and not _negation_differs(new, other)
         and bool(new.words)
         and new.words == other.words
         and pronouns(new.content) == pronouns(other.content)
     )
 
 
-def normalise_key(key: str) -> str:
-    """The one spelling of a key: `Delivery Day`, `delivery-day` and `deliveryDay` are `delivery_day`.
-
-    A number behind a point stays: it tells namesakes apart (`child_grade.2`).
-    """
-    text = unicodedata.normalize("NFKC", key)
-    count = found[0] if (found := _COUNT.search(text)) else ""
-    text = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", text.removesuffix(count))
-    return (re.sub(r"[\W_]+", "_", text).strip("_").lower() or "note") + count
-
-
-def free_key(key: str, taken: Collection[str]) -> str:
-    """The key, with a number behind it where another thing has it already."""
-    number, free = 1, key
-    while free in taken:
-        number += 1
-        free = f"{_COUNT.sub('', key)}.{number}"
-    return free
-
-
-def _told_apart(new: Statement, other: Statement) -> bool:
-    """Different people, one for now and one for good, or two of a kind of which there are several."""
-    if not same_subjects(new.subjects, other.subjects):
-        return True
-    passing = new.is_passing != other.is_passing and not {"decision"} >= {new.type, other.type}
-    if passing and not is_restored(new.content) and not is_restored(other.content):
-        return True
-    return _are_two_of_several(new, other) or _are_two_of_a_bag(new, other)
-
-
-def _are_two_of_several(new: Statement, other: Statement) -> bool:
-    """Two allergies, two pets: each names something that the other does not."""
-    if adds(new.content) or adds(other.content):
-        return _containment(new.words - new.key_words, other.words - other.key_words) < SAME_WORDS
-    kinds = SEVERAL & (new.key_words | new.words) & (other.key_words | other.words)
-    ours, theirs = new.words - SEVERAL - new.subjects, other.words - SEVERAL - other.subjects
-    return bool(kinds and ours and theirs) and not ours & theirs
-
-
-def _are_two_of_a_bag(new: Statement, other: Statement) -> bool:
-    """Under a key such as `delivery_preference`: one gives a day, the other a place."""
-    if new.base_key != other.base_key or not is_bag(new.base_key):
+def _may_replace(new: Statement, other: Statement) -> bool:
+    """What an extractor says of two statements is believed where they have anything to do with each other."""
+    if told_apart(new, other):
         return False
-    ours, theirs = value_kinds(new.content), value_kinds(other.content)
+    names = new.says | new.key_words | new.slots
+    return bool(names & (other.says | other.key_words | other.slots)) or _near(new, other) >= TIED
+
+
+def _changed(new: Statement, known: Sequence[Statement]) -> list[Statement]:
+    """Of a statement that says of itself that something has changed, the one thing that it changes."""
+    before = [other for other in known if _changes(new, other)]
+    before.sort(key=lambda other: (len(new.slots & other.slots), _near(new, other)), reverse=True)
+    return before[:1]
+
+
+def _changes(new: Statement, other: Statement) -> bool:
+    """The later one says "from now on" or "instead", and both give a value of the same thing."""
+    if not changes(later(new, other).said) or told_apart(new, other) or _occasions_differ(new, other):
+        return False
+    kinds, others = value_kinds(new.content), value_kinds(other.content)
+    if kinds and others and not kinds & others:
+        return False
+    if _areas_differ(new, other) or (new.objects and other.objects and not new.objects & other.objects):
+        return False
+    common, near = new.slots & other.slots, _near(new, other)
+    named = bool(new.objects & other.objects)
+    switched = switches(later(new, other).said) and bool(new.words & other.words)
+    if named or switched:
+        return near >= (ALIKE if common else NEAR)
+    if common <= MANIFOLD:  # a day may be that of a delivery or of a visit
+        return bool(common) and near >= NEAR
+    return near >= (TIED / 2 if kinds & others & common - MANIFOLD else ALIKE)
+
+
+def _areas_differ(new: Statement, other: Statement) -> bool:
+    ours, theirs = areas(new.content), areas(other.content)
+    return bool(ours and theirs) and not ours & theirs
+
+
+def _near(new: Statement, other: Statement) -> float:
+    return max(new.similarity, other.similarity)
+
+
+def _negation_differs(new: Statement, other: Statement) -> bool:
+    return is_negated(new.content) != is_negated(other.content)
+
+
+def _occasions_differ(new: Statement, other: Statement) -> bool:
+    """The keys name different days, times, sides or places, and neither statement takes the other back."""
+    ours, theirs = key_occasion(new.base_key), key_occasion(other.base_key)
+    return bool(ours and theirs) and ours != theirs and not _negation_differs(new, other)
+
+
+def _give_one_answer(new: Statement, other: Statement) -> bool:
+    """Under whatever keys: each says where the customer lives, or which courier is to come, and little else."""
+    kinds, others = value_kinds(new.content), value_kinds(other.content)
+    if _negation_differs(new, other):
+        return False
+    if kinds & others & EXCLUSIVE:
+        return True
+    common = new.words & other.words
+    answers = common & SOLE
+    if "residence" in common and "city" in kinds | others:
+        answers |= {"residence"}  # "lives in Cork", not "lives alone"
+    if not answers or (kinds and others and not kinds & others):
+        return False
     return (
-        bool(ours and theirs) and not ours & theirs and is_negated(new.content) == is_negated(other.content)
+        max(len(new.words - common), len(other.words - common)) <= MOST_VALUES and _near(new, other) >= TIED
     )
+
+
+def _fit_one_key(new: Statement, other: Statement) -> bool:
+    """Whether one key means one thing: it names what there is one of, or the statements have something in common.
+
+    Under `disliked_food` there are many things to dislike; under `employer` there is one.
+    """
+    if slots(new.base_key.replace("_", " ")) or changes(later(new, other).said):
+        return True
+    return bool(new.says & other.says) or _near(new, other) >= NEARER
 
 
 def _keys_agree(new: Statement, other: Statement) -> bool:
@@ -225,17 +217,21 @@ def _keys_agree(new: Statement, other: Statement) -> bool:
 
 def _contents_agree(new: Statement, other: Statement) -> bool:
     """Under keys that say nothing, or something else: the words alone decide, and an embedding may object."""
-    shared, common = _containment(new.words, other.words), new.words & other.words
-    near = max(new.similarity, other.similarity)
-    if is_negated(new.content) != is_negated(other.content):
+    shared, common = containment(new.words, other.words), new.words & other.words
+    near = _near(new, other)
+    if _negation_differs(new, other):
         named = bool(common & (new.key_words | other.key_words)) or bool(new.key_words & other.key_words)
         sure = len(common) >= 2 or (shared >= SAME_WORDS and (near >= NEAR or named))
         return shared >= CONTRADICTED_WORDS and sure
-    ours, theirs = numbers(new.content), numbers(other.content)
+    ours, theirs = _figures(new), _figures(other)
     if not ours <= theirs and not theirs <= ours:
         # "keeps the room at 19 degrees": one figure in place of another, all else as it was
         return new.words == other.words and len(common) >= 2 and near >= NEAR
     return _says_the_same(new, other, shared, near) or _is_one_sentence(new, other, near)
+
+
+def _figures(statement: Statement) -> frozenset[str]:
+    return frozenset(number for number in numbers(statement.content) if not number.startswith("day"))
 
 
 def _says_the_same(new: Statement, other: Statement, shared: float, near: float) -> bool:
@@ -264,18 +260,15 @@ def _one_word_names_it(new: Statement, other: Statement, common: frozenset[str])
 def _is_one_sentence(new: Statement, other: Statement, near: float) -> bool:
     """The same sentence with one value in place of another.
 
-    A word that stands in the statement's own key is no value: a dishwasher is not a new washing machine.
+    A word that stands in the statement's own key is no value, unless both keys name the same thing besides: a
+    dishwasher is not a new washing machine, but a firm pillow may be one in place of a soft pillow.
     """
     common, keys = new.words & other.words, new.key_words | other.key_words
     ours, theirs = new.words - common, other.words - common
-    if not common or SEVERAL & (new.words | other.words) or (ours | theirs) & keys:
+    one_object = common & new.key_words & other.key_words & OBJECTS
+    if not common or SEVERAL & (new.words | other.words) or ((ours | theirs) & keys and not one_object):
         return False
     kinds, others = value_kinds(new.content), value_kinds(other.content)
     if max(len(ours), len(theirs)) > MOST_VALUES or (bool(kinds and others) and not kinds & others):
         return False
     return near >= (NEARER if common & keys or len(common) > len(ours | theirs) else VERY_NEAR)
-
-
-def _containment(some: frozenset[str], others: frozenset[str]) -> float:
-    smaller = min(len(some), len(others))
-    return len(some & others) / smaller if smaller else 0.0

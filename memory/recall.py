@@ -15,12 +15,14 @@ import structlog
 from psycopg.types.json import Jsonb
 
 from memory.ageing import HalfLives
+from memory.constraints import Constraint
 from memory.database import Database
 from memory.embeddings import Embedder, EmbeddingFailed, clean_text, question_text, vector_literal
 from memory.evidence import BY_HAND
-from memory.keywords import terms
-from memory.merge import Statement, same_statement
+from memory.keywords import has_chinese, telling, terms
+from memory.merge import same_statement
 from memory.sql_file import read_sql
+from memory.statement import Statement
 from memory.user_lock import checked_user_id
 
 log = structlog.get_logger(__name__)
@@ -38,15 +40,24 @@ DEFAULT_FLOOR = 0.44
 IN_DOMAIN_FLOOR = 0.25
 """The same where a memory's label names the domain of the turn: what was said of deliveries may be put in quite
 different words, or in another language, and still concern a question about a delivery."""
+TERMS_WEIGHT = 1.7
+"""Of the share of common terms beyond `CHANCE`, beside the cosine at 1."""
+CHANCE = 0.08
+"""Share of common terms that proves nothing."""
 WORDS_ALONE = 2.5
-"""By how much the share of common terms counts more where there is no vector to compare."""
+"""Of the share of common terms where there is no vector to compare."""
 DOUBT = 4.0
 """Added to the number of terms asked for, so that one word in common proves little."""
+DOUBT_IN_CHINESE = 3.0
+"""The same where Chinese is asked, which says in fewer words what English says."""
 GENERAL = "general"
 """The domain that fits every intent."""
 LONGEST_QUESTION = 48
 """Terms of a message that take part; beyond them a message names everything and asks for nothing."""
 SPARE_CANDIDATES = 20
+MOST_CONSTRAINTS = 5
+RECALLED, CONSTRAINT = 1, 2
+"""Why a row is in the answer."""
 
 RECALL = read_sql("recall.sql")
 
@@ -85,6 +96,8 @@ class Recalled:
     thread_id: str | None
     message_id: str | None
     evidence: str = ""
+    constrains: Constraint | None = None
+    """What it is a constraint on, if it is one."""
 
     @property
     def grounds(self) -> str:
@@ -97,6 +110,8 @@ class TurnMemory:
     """All that memory has to say to one turn."""
 
     memories: tuple[Recalled, ...] = ()
+    constraints: tuple[Recalled, ...] = ()
+    """What can do harm when it is overlooked, the most important first, whether it fits or not."""
     summary: str = ""
     """Rolling summary of this thread's older messages."""
     folded_until: str | None = None
@@ -115,7 +130,7 @@ async def recall(database: Database, embedder: Embedder, request: RecallRequest)
     words alone decide.
     """
     row = await _ask(database, embedder, request, None)
-    return _fold_duplicates(row["memories"], request.k)
+    return _fold_duplicates(_of(row, RECALLED), request.k)
 
 
 async def recall_for_turn(
@@ -125,7 +140,8 @@ async def recall_for_turn(
     row = await _ask(database, embedder, request, thread_id)
     session = row["session"] or {}
     return TurnMemory(
-        memories=tuple(_fold_duplicates(row["memories"], request.k)),
+        memories=tuple(_fold_duplicates(_of(row, RECALLED), request.k)),
+        constraints=tuple(_fold_duplicates(_of(row, CONSTRAINT), MOST_CONSTRAINTS)),
         summary=session.get("summary", ""),
         folded_until=session.get("folded_until"),
         key_facts={**session.get("key_facts", {}), **row["facts"]},
@@ -144,6 +160,8 @@ async def _ask(
 
 async def _parameters(embedder: Embedder, request: RecallRequest, thread_id: str | None) -> dict[str, Any]:
     domains = None if request.domains is None else [*request.domains, GENERAL]
+    text = clean_text(request.text)
+    asked = terms(text)[:LONGEST_QUESTION]
     return {
         "user_id": checked_user_id(request.user_id),
         "thread_id": thread_id,
@@ -151,13 +169,17 @@ async def _parameters(embedder: Embedder, request: RecallRequest, thread_id: str
         "domains": domains,
         "model": embedder.name,
         "vector": await _vector(embedder, request.text),
-        "terms": terms(clean_text(request.text))[:LONGEST_QUESTION],
+        "terms": asked,
+        "telling": telling(text, asked),
         "half_lives": Jsonb(request.half_lives.by_type()),
         "floor": request.floor,
         "snapshot_floor": None if request.floor is None else max(request.floor, DEFAULT_FLOOR),
+        "terms_weight": TERMS_WEIGHT,
+        "chance": CHANCE,
         "words_alone": WORDS_ALONE,
         "candidates": request.k + SPARE_CANDIDATES,
-        "doubt": DOUBT,
+        "constraints": MOST_CONSTRAINTS,
+        "doubt": DOUBT_IN_CHINESE if has_chinese(text) else DOUBT,
         "similarity_weight": SIMILARITY_WEIGHT,
         "next_weight": NEXT_WEIGHT,
         "second_weight": SECOND_WEIGHT,
@@ -173,6 +195,10 @@ async def _vector(embedder: Embedder, text: str) -> str | None:
     except EmbeddingFailed as error:
         log.warning("recall goes by keywords alone", error=str(error))
         return None
+
+
+def _of(row: Mapping[str, Any], place: int) -> list[Mapping[str, Any]]:
+    return [memory for memory in row["memories"] if memory["place"] == place]
 
 
 def _fold_duplicates(rows: Sequence[Mapping[str, Any]], k: int) -> list[Recalled]:

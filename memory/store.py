@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, LiteralString
 
 from memory.clean import clean_text
 from memory.database import Database
@@ -19,7 +19,7 @@ from memory.evidence import BY_HAND
 from memory.extraction import LONGEST_CONTENT, LONGEST_KEY, KnownMemory, MemoryType
 from memory.masking import mask
 from memory.memory_writer import BUMP, MemoryWriter, NewMemory
-from memory.merge import normalise_key
+from memory.statement import normalise_key
 from memory.user_lock import checked_user_id, lock_user
 
 LIST = """
@@ -37,8 +37,24 @@ SELECT memory_key AS key, content, memory_type AS type, domains
  ORDER BY last_confirmed_at DESC, memory_key
  LIMIT %s
 """
-FORGET_KEY = "DELETE FROM user_memory WHERE user_id = %s AND memory_key = ANY(%s)"
-FORGET_FACT = "DELETE FROM session_fact WHERE user_id = %s AND fact_key = ANY(%s)"
+# What a memory replaced may have had another key.
+FORGET_KEY = """
+WITH RECURSIVE history AS (
+    SELECT id FROM user_memory WHERE user_id = %(user_id)s AND memory_key = ANY(%(keys)s)
+    UNION
+    SELECT memory.id FROM user_memory AS memory JOIN history ON memory.superseded_by = history.id
+     WHERE memory.user_id = %(user_id)s
+)
+DELETE FROM user_memory WHERE user_id = %(user_id)s AND id IN (SELECT id FROM history)
+"""
+FORGET_FACT = "DELETE FROM session_fact WHERE user_id = %(user_id)s AND fact_key = ANY(%(keys)s)"
+FORGET_ALL = "DELETE FROM user_memory WHERE user_id = %(user_id)s"
+FORGET_FACTS = "DELETE FROM session_fact WHERE user_id = %(user_id)s"
+STATE_KEY = """
+SELECT 1 FROM user_memory
+ WHERE user_id = %s AND memory_key = ANY(%s) AND memory_type = 'state' AND superseded_by IS NULL
+   AND (valid_to IS NULL OR valid_to > %s)
+"""
 
 KNOWN_SHOWN = 40
 """Memories that an extractor is shown, the latest first."""
@@ -76,7 +92,7 @@ class Memory:
 async def list_memories(database: Database, user_id: str, *, now: datetime | None = None) -> list[Memory]:
     """What is valid of a user, the latest first."""
     rows = await database.fetch(LIST, (checked_user_id(user_id), now or datetime.now(UTC)))
-    return [Memory(**{**row, "domains": tuple(row["domains"])}) for row in rows]
+    return [_memory(row) for row in rows]
 
 
 async def known_memories(
@@ -98,10 +114,11 @@ async def set_memory(
     domains: Sequence[str] = ("general",),
     importance: float = 0.7,
     now: datetime | None = None,
-) -> None:
-    """Correct or add one memory by hand; it overrules what was known under the key. Personal data is masked.
+) -> Memory:
+    """Correct or add one memory by hand; it overrules what was known of the thing. As it is kept: under the one
+    spelling of its key, personal data masked.
 
-    Raises InvalidInput when key or content is empty or too long.
+    Raises InvalidInput when key or content is empty or too long, or the key names a state of the business.
     """
     checked_user_id(user_id)
     text = mask(clean_text(content).strip())
@@ -112,28 +129,56 @@ async def set_memory(
         )
     if not name or len(name) > LONGEST_KEY:
         raise InvalidInput(f"A memory's key has 1 to {LONGEST_KEY} characters, such as delivery_day.")
+    at = now or datetime.now(UTC)
     new = NewMemory(
         key=name,
         content=text,
         type=type,
-        said_at=now or datetime.now(UTC),
+        said_at=at,
         vector=(await embedder.embed([text]))[0],
         importance=importance,
         domains=tuple(domains),
         evidence=BY_HAND,
     )
+    keys = _spellings(name)
     async with database.transaction() as connection:
         await lock_user(connection, user_id)
+        if await (await connection.execute(STATE_KEY, (user_id, keys, at))).fetchone():
+            raise InvalidInput(f"{name} is a state that the business keeps; its tools alone change it.")
         await MemoryWriter(connection, user_id, embedder.name).write([new], overrule=True)
+        rows = await (await connection.execute(LIST, (user_id, at))).fetchall()
+    return next(memory for memory in map(_memory, rows) if memory.key in keys)
 
 
 async def forget_key(database: Database, user_id: str, key: str) -> int:
     """Erase one memory with its history, in sessions too; how many rows that were."""
-    checked_user_id(user_id)
-    keys = list({clean_text(key), normalise_key(key)})
+    return await _forget(database, user_id, FORGET_KEY, FORGET_FACT, _spellings(key))
+
+
+async def forget_memories(database: Database, user_id: str) -> int:
+    """Erase all memories of a user with their history, in sessions too; how many rows. Conversations stay."""
+    return await _forget(database, user_id, FORGET_ALL, FORGET_FACTS)
+
+
+async def _forget(
+    database: Database,
+    user_id: str,
+    of_memories: LiteralString,
+    of_sessions: LiteralString,
+    keys: Sequence[str] = (),
+) -> int:
+    values = {"user_id": checked_user_id(user_id), "keys": list(keys)}
     async with database.transaction() as connection:
         await lock_user(connection, user_id)
-        memories = await connection.execute(FORGET_KEY, (user_id, keys))
-        facts = await connection.execute(FORGET_FACT, (user_id, keys))
+        memories = await connection.execute(of_memories, values)
+        facts = await connection.execute(of_sessions, values)
         await connection.execute(BUMP, (user_id,))
         return memories.rowcount + facts.rowcount
+
+
+def _memory(row: Mapping[str, Any]) -> Memory:
+    return Memory(**{**row, "domains": tuple(row["domains"])})
+
+
+def _spellings(key: str) -> list[str]:
+    return list({clean_text(key), normalise_key(key)})

@@ -14,7 +14,7 @@ from memory.embeddings import Embedder, Vectors
 from memory.expiry import ends_at
 from memory.extraction import Admitted, Exchange, MemoryItem
 from memory.memory_writer import MemoryWriter, NewMemory
-from memory.merge import normalise_key
+from memory.statement import normalise_key
 from memory.user_lock import last_erasure, lock_user, precedes
 
 PROCESSED = """
@@ -163,6 +163,7 @@ def _new_memory(turn: FinishedTurn, item: MemoryItem, vectors: dict[int, Vectors
         confidence=item.confidence,
         domains=tuple(item.domains),
         evidence=item.evidence,
+        replaces=item.replaces,
         scene={"intents": list(exchange.intents), "about": list(exchange.about)},
         thread_id=exchange.thread_id,
         message_id=exchange.message_id,

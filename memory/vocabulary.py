@@ -6,52 +6,39 @@ import re
 from functools import lru_cache
 
 from memory.keywords import is_stop_word, segmenter, stem
-from memory.lexicon import Lexicon, lowered, words_of
+from memory.lexicon import Lexicon, lowered, names_of, words_of
+from memory.phrasing import without_negation
 
 GENERIC_KEY_WORDS = words_of("generic_key_words")
 BAG_WORDS = words_of("bag_words")
-SEVERAL = frozenset({"allergy", "pet", "hobby"})
+SEVERAL = names_of("several")
 """Concepts of which a customer has several at once: a second one does not replace the first."""
+SLOTS = names_of("slots")
+"""Concepts and kinds of value of which a customer has one at a time."""
+EXCLUSIVE = names_of("exclusive")
+"""Kinds of value of which one rules out another, under whatever keys."""
+SOLE = names_of("sole")
+"""Slots that a short statement is all about: where the customer lives, which courier comes."""
+MANIFOLD = names_of("manifold")
+"""Slots that only mean something of a thing: the day of a delivery, the colour of a case."""
+OBJECTS = names_of("objects")
+AREAS = names_of("areas")
 
 _CONCEPTS = Lexicon.named("concepts")
 _KINDS = Lexicon.named("kinds")
 _PEOPLE = Lexicon.named("people")
 _STATEMENT_WORDS = words_of("statement_words")
-_CHILDREN = frozenset({"child", "son", "daughter", "first-child", "second-child", "third-child"})
+_CHILDREN = frozenset({"child", "twin", "son", "daughter", "first-child", "second-child", "third-child"})
 _ANIMALS = frozenset({"cat", "dog"})
+_PETS = Lexicon.named("people", _ANIMALS)
+_OF_CHILDREN = frozenset({"grade", "education"})
 _NAMED = _CHILDREN | _ANIMALS
 """Of whom there may be several, told apart by their names."""
 
-_NEGATED = re.compile(
-    r"不(?!耐|错|仅|但|管|过|好意思|同|久|止|断|用客气|锈)|别(?!人|的|墅|致|名)|没|勿|无需|无法|取消|停止|拒绝|戒|禁|避免|忌|退订|关闭"
-    r"|\b(?:no|not|never|none|without|stop|stops|stopped|cancel|cancels|cancelled|canceled|avoid|avoids|refuse|refuses"
-    r"|quit|nor|unsubscribed?|opt(?:ed|s)? out|dislikes?|hates?|declines?|cannot"
-    r"|(?:do|does|did|is|are|was|were|wo|ca|could|would|should|must|has|have|had)n['’]?t)\b(?!\s+only)",
-    re.IGNORECASE,
-)
-_TWICE_NEGATED = re.compile(
-    r"(?:no longer|not|n['’]t|never|stopped)\s+(?:avoid|refus|declin|dislik|hat)\w*|不再?(?:忌|戒|拒绝|避免|反对)",
-    re.IGNORECASE,
-)
-_PASSING = re.compile(
-    r"临时|暂时|暂且|这次|本次|这一次|这单|本单|这个订单|这周|本周|这星期|这个月|本月|这几天|这两天|今天|今晚|今日|明天|明晚|后天|下周|下个月"
-    r"|目前先|先送|先寄|出差期间|在出差|旅游期间|度假期间|期间"
-    r"|\b(?:temp|temporar(?:y|ily)|this (?:time|once|week|weekend|month|order|delivery|parcel)|just once|one[- ]off"
-    r"|today|tonight|tomorrow|next (?:week|month)|for now|for the moment"
-    r"|while (?:i|they|he|she|we|the customer|on|away)\b"
-    r"|until (?:next|the end|further|\w+day)|on vacation|on holiday|travell?ing)\b",
-    re.IGNORECASE,
-)
-_RESTORED = re.compile(
-    r"恢复|照旧|照常|还是按原来|回来了|结束了"
-    r"|\b(?:back to|as usual|as before|again as|no longer away|is back|resume[sd]?)\b",
-    re.IGNORECASE,
-)
 _NUMBER = re.compile(
     r"(?<![a-z])\d+(?:[.,:]\d+)*(?:\s?(?:年级|岁|号|月|日|点半?|楼|层|栋|室|天|周|班|人|件|杯|码|元|块|度|万|克|斤|寸|毫升|只|口|kg|cm|%))?"
     r"|[零一二三四五六七八九十百千万两]+(?:年级|岁|号|月|日|点半?|楼|层|栋|室|个月|天|班|人|件|杯|码|元|块|度|口|只|斤)"
 )
-_NOT = re.compile(r"不(?:需要|愿意|可以|用|要|想|再|能|会|必|得)")
 _CALLED = re.compile(r"\b(?:called|named)\b")
 _UNIT = re.compile(r"[^\d.:,零一二三四五六七八九十百千万两].*$")
 _WEEKDAY = re.compile(r"(?:周|星期|礼拜)([一二三四五六日天末])")
@@ -77,13 +64,30 @@ _ENGLISH_NUMBERS = {
 }  # fmt: skip
 _WORD = re.compile(r"[\u3400-\u9fff]+|[^\W_\u3400-\u9fff]+(?:['’][^\W_\u3400-\u9fff]+)*")
 _WHOSE = re.compile(
-    r"(?:the|my|his|her|their|our|a)?\s*(?:(?:customer|user|client)(?:['’]s)?)?\s*(?:the|two|both)?\s*",
+    r"(?:(?:gift )?for )?(?:the|my|his|her|their|our|a)?\s*"
+    r"(?:(?:customer|user|client)(?:['’]s)?)?\s*(?:the|two|both)?\s*",
     re.IGNORECASE,
 )
-_WHOSE_ZH = re.compile(r"(?:用户|客户|顾客|我|他|她|本人)?(?:的|家的|家里的|家里|家)?")
+_WHOSE_ZH = re.compile(r"(?:给|为|送|帮)?(?:用户|客户|顾客|我|他|她|本人)?(?:的|家的|家里的|家里|家)?")
+_BODY_SIDE = re.compile(
+    r"[左右](?=眼|耳|手|脚|腿|膝|肩)|\b(?:left|right)(?= (?:eye|ear|hand|foot|leg|knee|shoulder)s?\b)"
+)
+_SIDES = {"左": "left", "右": "right"}
+_ORDER = re.compile(
+    r"(?<![a-z0-9])[a-z]{2,}-?[0-9][a-z0-9-]{4,}"
+    r"|(?:(?<=订单)|(?<=订单号)|(?<=包裹)|(?<=order )|(?<=order number )|(?<=parcel ))#?[a-z-]*[0-9][a-z0-9-]*"
+)
+_HANDSET = re.compile(
+    r"(?<!打)手机(?![号联通短来壳套膜])"
+    r"|\b(?:smart)?phone(?= (?:budget|warranty|screen|battery|insurance|return|repair))"
+)
+_WHICH_ADDRESS = re.compile(
+    r"\b(?:home|office|work|billing|shipping)(?= (?:address|phone|number))|(?:家庭|家里|公司|单位)(?=的?(?:地址|电话))"
+)
 _NAME = re.compile(
-    r"(小[\u4e00-\u9fff])"
-    r"|(?!Customer|User|Client|She|He|They|It|The|This)([A-Z][a-z]+)"
+    r"(小(?![孩朋区时米号])[\u4e00-\u9fff])"
+    r"|(?:(?:Son|Daughter|Twin|Child|Cat|Dog|Elder|Younger) )*"
+    r"(?!Customer|User|Client|She|He|They|It|The|This)([A-Z][a-z]+)"
     r"(?:['’]s| (?:is|has|goes|wears|likes|loves|attends|needs|was|turns|will|eats|prefers|uses|takes|started|moved)\b)"
 )
 
@@ -91,8 +95,9 @@ _NAME = re.compile(
 @lru_cache(maxsize=4096)
 def topic_words(text: str) -> frozenset[str]:
     """What a statement is about, as concepts and remaining words: no grammar, negation or number; English stemmed."""
-    concepts, rest = _CONCEPTS.take(_CALLED.sub(" ", _NEGATED.sub(" ", _NOT.sub(" ", lowered(text)))))
-    return concepts | _words(_NUMBER.sub(" ", rest))
+    concepts, rest = _CONCEPTS.take(_CALLED.sub(" ", without_negation(lowered(text))))
+    animals, rest = _PETS.take(rest)
+    return concepts | animals | _words(_NUMBER.sub(" ", rest))
 
 
 def _words(text: str) -> frozenset[str]:
@@ -132,12 +137,55 @@ def is_bag(key: str) -> bool:
 @lru_cache(maxsize=4096)
 def value_kinds(text: str) -> frozenset[str]:
     """What kinds of value a statement gives: a day, a time of the day, a place, a colour."""
-    low = lowered(text)
+    low = _CALLED.sub(" ", lowered(text))
     kinds = set(_KINDS.find(low))
     for kind, pattern in (("time", _CLOCK), ("budget", _MONEY), ("size", _SIZE)):
         if pattern.search(low):
             kinds.add(kind)
     return frozenset(kinds)
+
+
+@lru_cache(maxsize=4096)
+def slots(text: str) -> frozenset[str]:
+    """What a statement or a key names of which a customer has one at a time, and the kinds of value it gives."""
+    return (_CONCEPTS.find(text) | value_kinds(text)) & SLOTS
+
+
+@lru_cache(maxsize=4096)
+def objects(text: str) -> frozenset[str]:
+    """The goods that a text names."""
+    found = _CONCEPTS.find(text) & OBJECTS
+    return found | {"handset"} if _HANDSET.search(lowered(text)) else found
+
+
+@lru_cache(maxsize=4096)
+def areas(text: str) -> frozenset[str]:
+    """The areas of service that a text is about, such as delivery, invoices or promotions."""
+    return _CONCEPTS.find(text) & AREAS
+
+
+@lru_cache(maxsize=4096)
+def people(text: str) -> frozenset[str]:
+    """Everybody that a text names, the customer aside."""
+    return _PEOPLE.find(text)
+
+
+@lru_cache(maxsize=4096)
+def body_sides(text: str) -> frozenset[str]:
+    """Which of two eyes, feet, hands or ears a text is about."""
+    return frozenset(_SIDES.get(side, side) for side in re.findall(_BODY_SIDE, lowered(text)))
+
+
+@lru_cache(maxsize=4096)
+def which_address(text: str) -> frozenset[str]:
+    """Whether a text is about the address at home or the one at work."""
+    return frozenset(_WHICH_ADDRESS.findall(lowered(text)))
+
+
+@lru_cache(maxsize=4096)
+def orders(text: str) -> frozenset[str]:
+    """The numbers of orders, parcels and the like that a text names."""
+    return frozenset(_ORDER.findall(lowered(text)))
 
 
 @lru_cache(maxsize=4096)
@@ -148,6 +196,8 @@ def subjects(key: str, content: str) -> frozenset[str]:
     if "allergy" in _CONCEPTS.find(spoken_key):
         in_key -= _ANIMALS  # what the allergy is to
     found = in_key | _first_person(content)
+    if not found and _CONCEPTS.find(spoken_key) & _OF_CHILDREN and _NAME.match(content):
+        found = frozenset({"child"})
     if len(found & _CHILDREN) > 1:
         found -= {"child"}
     if found and found <= _NAMED and (name := _NAME.match(content)):
@@ -177,37 +227,3 @@ def numbers(text: str) -> frozenset[str]:
     found |= {f"day {name}" for name in _WEEKDAY.findall(low)}
     found |= {_ENGLISH_NUMBERS[word] for word in re.findall(r"[a-z]+", low) if word in _ENGLISH_NUMBERS}
     return frozenset(found)
-
-
-def is_negated(text: str) -> bool:
-    """Whether a statement says that something is not, or no longer, so."""
-    return _NEGATED.search(_TWICE_NEGATED.sub(" ", text)) is not None
-
-
-def is_passing(text: str) -> bool:
-    """Whether a statement holds for this time only."""
-    return _PASSING.search(text) is not None
-
-
-def is_restored(text: str) -> bool:
-    """Whether a statement says that what was for a time is over."""
-    return _RESTORED.search(text) is not None and not is_passing(text)
-
-
-def pronouns(text: str) -> frozenset[str]:
-    """Small words that carry no topic and yet can be all that differs."""
-    return frozenset(_SMALL.findall(lowered(text)))
-
-
-def adds(text: str) -> bool:
-    """Whether a statement says of itself that it comes on top of what is known."""
-    return _ADDS.search(text) is not None
-
-
-_SMALL = re.compile(
-    r"\b(?:he|him|she|her|they|them|up|down|in|out|on|off|over|under)\b|上|下|前|后|内|外|大|小|多|少"
-)
-_ADDS = re.compile(
-    r"还(?=对|有|喜欢|养|用)|另外|此外|除此之外|\b(?:also|in addition|as well|additionally|besides)\b",
-    re.IGNORECASE,
-)

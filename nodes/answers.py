@@ -104,6 +104,9 @@ class ExtractedMemory(RoleAnswer):
         default=[], description="Where it matters"
     )
     evidence: str = Field(default="", description="The customer's own words that say it")
+    replaces: str | None = Field(
+        default=None, description="The known key whose memory it changes, refines or ends, else null"
+    )
 
 
 class ExtractorAnswer(RoleAnswer):

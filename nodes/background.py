@@ -7,12 +7,14 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from memory.key_facts import bounded
-from memory.recall import DEFAULT_FLOOR, GENERAL
+from memory.recall import DEFAULT_FLOOR, GENERAL, IN_DOMAIN_FLOOR
 from nodes.business import Business
 from nodes.state import RecalledMemory, Route, SessionView
 
 MOST_MEMORIES = 5
 """Injected in a turn."""
+MOST_HEEDED = 3
+"""Of them, those that stand there whether they fit what was said or not."""
 MOST_CHARACTERS = 4000
 """Of a summary."""
 FACTS = "Facts from this conversation:"
@@ -100,15 +102,33 @@ def _listed(title: str, items: Sequence[str], there: Collection[str]) -> list[st
 
 def fitting(recalled: Sequence[RecalledMemory], route: Route, business: Business) -> list[RecalledMemory]:
     """The best few that concern the turn: what is labelled general, or not at all, where it fits what was said, and
-    what is labelled with a domain of the turn's intents already where it fits a little."""
+    what is labelled with a domain of the turn's intents already where it fits a little.
+
+    Before them comes what is to be heeded whether it fits or not: allergies and the like where something is
+    recommended, and how the customer must not be reached where the label or the lack of one says so.
+    """
     intents = [business.intent(intent["name"]) for intent in route["intents"]]
     domains = frozenset(domain for intent in intents for domain in intent.memory_domains)
-    return [memory for memory in recalled if _concerns(memory, domains)][:MOST_MEMORIES]
+    advises = any(intent.advises for intent in intents)
+    heeded = [memory for memory in recalled if _is_heeded(memory, domains, advises)][:MOST_HEEDED]
+    others = [memory for memory in recalled if memory not in heeded and _concerns(memory, domains)]
+    return [*heeded, *others][:MOST_MEMORIES]
+
+
+def _is_heeded(memory: RecalledMemory, domains: frozenset[str], advises: bool) -> bool:
+    match memory.get("constrains"):
+        case "health":
+            return advises
+        case "contact":
+            labels = frozenset(memory["domains"]) - {GENERAL}
+            return bool(labels & domains if labels else domains - {GENERAL}) and not advises
+    return False
 
 
 def _concerns(memory: RecalledMemory, domains: frozenset[str]) -> bool:
     labels = frozenset(memory["domains"])
+    fit = memory.get("fit", DEFAULT_FLOOR)
     if (labels & domains) - {GENERAL}:
-        return True
+        return fit >= IN_DOMAIN_FLOOR
     elsewhere = domains and labels and GENERAL not in labels
-    return not elsewhere and memory.get("fit", DEFAULT_FLOOR) >= DEFAULT_FLOOR
+    return not elsewhere and fit >= DEFAULT_FLOOR

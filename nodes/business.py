@@ -52,6 +52,8 @@ class Intent:
     answer_words: tuple[str, ...] = ()
     """Words of which any answer to such a request holds at least one; none: not checked."""
     memory_domains: tuple[str, ...] = ()
+    advises: bool = False
+    """Whether answers recommend something: allergies, illnesses and the like are heeded then, whatever was asked."""
     examples: tuple[str, ...] = ()
     """Utterances for the local classifier, in every language served."""
 

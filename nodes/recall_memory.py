@@ -6,7 +6,7 @@ import structlog
 
 from memory.ageing import HalfLives
 from memory.errors import StewardError
-from memory.recall import IN_DOMAIN_FLOOR, Recalled, RecallRequest, recall_for_turn
+from memory.recall import IN_DOMAIN_FLOOR, Recalled, RecallRequest, TurnMemory, recall_for_turn
 from nodes.run import Run
 from nodes.state import AgentState, RecalledMemory
 
@@ -35,7 +35,7 @@ async def recall_memory(state: AgentState, run: Run) -> AgentState:
         return {"recalled": []}
     remembering = run.settings.steward_long_term_memory == "on"
     return {
-        "recalled": [_view(memory) for memory in found.memories] if remembering else [],
+        "recalled": _views(found) if remembering else [],
         "session": {
             "summary": found.summary,
             "folded_until": found.folded_until,
@@ -46,6 +46,12 @@ async def recall_memory(state: AgentState, run: Run) -> AgentState:
     }
 
 
+def _views(found: TurnMemory) -> list[RecalledMemory]:
+    fitting = {memory.id for memory in found.memories}
+    others = [memory for memory in found.constraints if memory.id not in fitting]
+    return [_view(memory) for memory in (*found.memories, *others)]
+
+
 def _view(memory: Recalled) -> RecalledMemory:
     return {
         "key": memory.key,
@@ -54,4 +60,5 @@ def _view(memory: Recalled) -> RecalledMemory:
         "fit": round(memory.fit, 4),
         "domains": list(memory.domains),
         "grounds": memory.grounds,
+        "constrains": memory.constrains,
     }

@@ -109,6 +109,8 @@ class RecalledMemory(TypedDict):
     fit: NotRequired[float]
     """How well it fits what was said; a turn that was begun by an older version does not know."""
     domains: list[str]
+    constrains: NotRequired[str | None]
+    """Whether it is a constraint on what is good for the person, or on how to reach them."""
     grounds: NotRequired[str]
     """The words in it that may ground an argument: the customer's own, or the business's."""
 

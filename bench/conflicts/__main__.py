@@ -1,10 +1,10 @@
 """Conflicting statements through queue, worker and Postgres: at least 95 % of the cases must end right.
 
-    python -m bench.conflicts [--set cases.jsonl|later.jsonl] [--wrong]
+    python -m bench.conflicts [--set cases.jsonl …] [--wrong]
 
 The extractor's answers are scripted as a model gives them: other keys for the same thing, one key for two things,
 languages mixed. Each case is played in the order said, and again with its newest statement processed first.
-`later.jsonl` was written after `cases.jsonl`, and tried before anything was changed on its account (the page on memory
+Each set was written after those before it, and tried before anything was changed on its account (the page on memory
 gives that first figure). `--wrong` prints what went wrong.
 """
 
@@ -27,6 +27,15 @@ from memory.embeddings import LocalEmbedder
 from memory.migrate import migrate
 
 BOUND = 0.95
+SETS = (
+    "cases.jsonl",
+    "later.jsonl",
+    "third.jsonl",
+    "fourth.jsonl",
+    "fifth.jsonl",
+    "sixth.jsonl",
+    "seventh.jsonl",
+)
 
 
 def main() -> int:
@@ -34,7 +43,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         prog="python -m bench.conflicts", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("--set", action="append", help="a file of this folder; both when left out")
+    parser.add_argument("--set", action="append", help="a file of this folder; all when left out")
     parser.add_argument("--wrong", action="store_true")
     arguments = parser.parse_args()
     reached = True
@@ -43,7 +52,7 @@ def main() -> int:
         server = EmbeddedPostgres(Path(home))
         url = server.start()
         try:
-            for name in arguments.set or ["cases.jsonl", "later.jsonl"]:
+            for name in arguments.set or SETS:
                 outcomes = asyncio.run(_played(url, name))
                 reached = report(name, outcomes, wrong=arguments.wrong) and reached
         finally:

@@ -29,6 +29,12 @@ class Told:
     key: str
     content: str
     type: str
+    evidence: str = ""
+    """The customer's own words; none: they are the content."""
+
+    @property
+    def words(self) -> str:
+        return self.evidence or self.content
 
 
 @dataclass(frozen=True)
@@ -117,7 +123,7 @@ class _Script:
     async def __call__(self, turn: Exchange, known: Sequence[KnownMemory], /) -> Sequence[MemoryItem]:
         number, step = (int(part) for part in turn.turn_id.split("/")[:2])
         told = self._cases[number].told[step]
-        item = {"key": told.key, "content": told.content, "type": told.type, "evidence": told.content}
+        item = {"key": told.key, "content": told.content, "type": told.type, "evidence": told.words}
         return [MemoryItem.model_validate({**item, "confidence": CONFIDENCE, "domains": ["general"]})]
 
 
@@ -134,7 +140,7 @@ def _turn(number: int, step: int, case: Case, begin: Moment, *, late: bool) -> E
         user_id=user,
         thread_id=f"{user}, {step}",
         turn_id=f"{number}/{step}/{late}",
-        customer=case.told[step].content,
+        customer=case.told[step].words,
         answer="ok",
         said_at=begin.after(step),
         timezone=begin.timezone,

@@ -44,8 +44,12 @@ def set_(
 def forget(
     user: User,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    key: Annotated[str | None, typer.Option("--key", help="Only the memory of this key.")] = None,
 ) -> None:
-    """Erase a user everywhere: memories, sessions, conversations, queued jobs."""
+    """Erase a user everywhere: memories, sessions, conversations, queued jobs. With --key: one memory alone."""
+    if key is not None:
+        run(lambda settings: _forget_one(settings, user, key))
+        return
     if not yes:
         typer.confirm(
             f"Erase everything that is stored of {user}? This cannot be undone.", abort=True, err=True
@@ -87,8 +91,19 @@ async def _set(settings: Settings, user: str, key: str, content: str) -> int:
     from memory.store import set_memory
 
     async with open_services(settings, chosen_business(settings)) as services:
-        await set_memory(services.database, services.embedder, user, key, content)
-    note("remembered")
+        memory = await set_memory(services.database, services.embedder, user, key, content)
+    note(f"remembered as {memory.key}: {memory.content}")
+    return OK
+
+
+async def _forget_one(settings: Settings, user: str, key: str) -> int:
+    from graph.chosen_business import chosen_business
+    from graph.holder import open_services
+    from memory.store import forget_key
+
+    async with open_services(settings, chosen_business(settings)) as services:
+        rows = await forget_key(services.database, user, key)
+    note(f"forgotten ({rows} rows, history included)" if rows else f"Nothing is remembered under {key}.")
     return OK
 
 

@@ -16,6 +16,7 @@ def _intent(
     tools: tuple[str, ...],
     memory_domains: tuple[str, ...],
     review: bool = False,
+    advises: bool = False,
 ) -> Intent:
     folder = f"intents/{name}"
     return Intent(
@@ -30,6 +31,7 @@ def _intent(
         required=REQUIRED.get(name, ()),
         answer_words=ANSWER_WORDS.get(name, ()),
         memory_domains=memory_domains,
+        advises=advises,
         examples=lines(f"{folder}/examples_zh.txt") + lines(f"{folder}/examples_en.txt"),
     )
 
@@ -67,6 +69,7 @@ INTENTS = (
         en="products, prices or your account",
         tools=("product_search", "stock_query", "knowledge_search"),
         memory_domains=("product", "account"),
+        advises=True,
     ),
     _intent(
         "chat",

@@ -3,11 +3,11 @@
 -- Exact within the user. `relevance` ranks: the cosine, and the share of what was asked (weighted by how rare each term
 -- is among this user's memories) that the memory holds, normalised by its length as BM25 does. A memory told up to two
 -- turns before or after one that is more relevant than most is lifted a little. `fit` is compared with the floor, and is
--- absolute, so that a floor means the same for every user: the cosine, and the plain share of the terms, since a single
--- rare word that happens to agree proves little (`doubt` is added to the number of terms).
+-- absolute, so that a floor means the same for every user: the cosine, and the plain share of the telling terms beyond
+-- what chance gives, since a single rare word that happens to agree proves little (`doubt` is added to their number).
 WITH term AS MATERIALIZED (
-    SELECT min(number) AS number, min(text) AS text, memory_term_number(text) AS term
-      FROM unnest(%(terms)s::text[]) WITH ORDINALITY AS term (text, number)
+    SELECT min(number) AS number, min(text) AS text, bool_or(tells) AS tells, memory_term_number(text) AS term
+      FROM unnest(%(terms)s::text[], %(telling)s::boolean[]) WITH ORDINALITY AS term (text, tells, number)
      GROUP BY term
 ),
 question AS MATERIALIZED (
@@ -42,20 +42,21 @@ size AS (
 ),
 weight AS MATERIALIZED (
     -- an order number that no memory names says nothing about which of them fit
-    SELECT number, CASE WHEN holding = 0 AND text ~ '[0-9]' THEN 0
+    SELECT number, tells, CASE WHEN holding = 0 AND text ~ '[0-9]' THEN 0
                         ELSE ln(1 + (size.memories - holding + 0.5) / (holding + 0.5)) END AS idf
-      FROM (SELECT number, text, coalesce(sum(memories) FILTER (WHERE held >> (number - 1)::int & 1 = 1), 0) AS holding
+      FROM (SELECT number, text, tells,
+                   coalesce(sum(memories) FILTER (WHERE held >> (number - 1)::int & 1 = 1), 0) AS holding
               FROM term CROSS JOIN alike
-             GROUP BY number, text) AS counted
+             GROUP BY number, text, tells) AS counted
      CROSS JOIN size
 ),
 covered AS MATERIALIZED (
-    SELECT held, sum(idf) AS found, count(*) FILTER (WHERE idf > 0) AS terms
+    SELECT held, sum(idf) AS found, count(*) FILTER (WHERE idf > 0 AND tells) AS terms
       FROM alike JOIN weight ON held >> (number - 1)::int & 1 = 1
      GROUP BY held
 ),
 asked AS MATERIALIZED (
-    SELECT nullif(sum(idf), 0) AS all, count(*) FILTER (WHERE idf > 0) AS terms FROM weight
+    SELECT nullif(sum(idf), 0) AS all, count(*) FILTER (WHERE idf > 0 AND tells) AS terms FROM weight
 ),
 typical AS MATERIALIZED (
     -- the mean relevance of this user's memories, lengths aside
@@ -80,9 +81,10 @@ relevant AS (
     SELECT nearest.id, source_thread_id, nullif(source_position, 0) AS source_position, memory_type, importance,
            last_confirmed_at,
            coalesce(found / asked.all, 0) + %(similarity_weight)s * coalesce(exact.similarity, 0) AS relevance,
-           nearest.terms / (asked.terms + %(doubt)s)
-           * CASE WHEN exact.similarity IS NULL THEN %(words_alone)s ELSE 1 END
-           + coalesce(exact.similarity, 0) AS fit
+           CASE WHEN exact.similarity IS NULL THEN %(words_alone)s * nearest.terms / (asked.terms + %(doubt)s)
+                ELSE exact.similarity
+                     + %(terms_weight)s * greatest(nearest.terms / (asked.terms + %(doubt)s) - %(chance)s, 0)
+                END AS fit
       FROM nearest
      CROSS JOIN LATERAL (
            SELECT CASE WHEN vector_dims(%(vector)s::vector) > 512 AND nearest.similarity IS NOT NULL
@@ -118,12 +120,25 @@ recalled AS (
      ORDER BY score DESC
      LIMIT %(candidates)s
 ),
+constraint_on AS (
+    -- what can do harm when it is overlooked, whether it fits or not
+    SELECT id, coalesce(fit, 0) AS fit, coalesce(score, 0) AS score
+      FROM (SELECT id, importance, last_confirmed_at
+              FROM user_memory
+             WHERE %(thread_id)s::text IS NOT NULL
+               AND user_id = %(user_id)s AND constrains IS NOT NULL AND superseded_by IS NULL
+               AND (valid_to IS NULL OR valid_to > %(now)s)
+             ORDER BY importance DESC, last_confirmed_at DESC
+             LIMIT %(constraints)s) AS vital
+      LEFT JOIN ranked USING (id)
+),
 snapshot AS MATERIALIZED (
     SELECT id, summary, created_at,
            CASE WHEN embedding_model = %(model)s
                 THEN coalesce(1 - (embedding <=> %(vector)s::vector), 0) ELSE 0 END
-           + (SELECT count(*) FROM unnest(tsvector_to_array(keywords)) AS term WHERE term = ANY (%(terms)s::text[]))
-             / (cardinality(%(terms)s::text[]) + %(doubt)s) AS fit
+           + %(terms_weight)s * greatest(
+                (SELECT count(*) FILTER (WHERE text = ANY (tsvector_to_array(keywords))) / (count(*) + %(doubt)s)
+                   FROM term WHERE tells) - %(chance)s, 0) AS fit
       FROM session_snapshot
      WHERE %(thread_id)s::text IS NOT NULL
        AND user_id = %(user_id)s AND is_active AND session_id <> %(thread_id)s
@@ -140,8 +155,12 @@ SELECT
                 'id', id, 'key', memory_key, 'content', content, 'score', score, 'fit', fit,
                 'domains', domains, 'type', memory_type, 'importance', importance,
                 'confidence', confidence, 'updated_at', updated_at, 'thread_id', source_thread_id,
-                'message_id', source_message_id, 'evidence', evidence) ORDER BY score DESC), '[]')
-       FROM recalled JOIN user_memory USING (id)) AS memories,
+                'message_id', source_message_id, 'evidence', evidence, 'constrains', constrains,
+                'place', place) ORDER BY place, score DESC), '[]')
+       FROM (SELECT id, score, fit, 1 AS place FROM recalled
+             UNION ALL
+             SELECT id, score, fit, 2 FROM constraint_on) AS found
+       JOIN user_memory USING (id)) AS memories,
     (SELECT jsonb_build_object('summary', summary, 'key_facts', key_facts, 'folded_until', folded_until)
        FROM session_memory WHERE thread_id = %(thread_id)s AND user_id = %(user_id)s) AS session,
     (SELECT coalesce(jsonb_object_agg(key, content ORDER BY said_at), '{}') FROM (

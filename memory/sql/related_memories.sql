@@ -1,18 +1,18 @@
--- For each new item, the user's valid memories that may be about the same thing: by key, or near in meaning, the
--- more so with a word in common. One pass over the user's memories an item.
+-- For each new item, the user's valid memories that may be about the same thing: by key, by the key that it is said to
+-- replace, or near in meaning, the more so with a word in common. One pass over the user's memories an item.
 WITH item AS MATERIALIZED (
     -- read once here: a cast of a column in the scan below would parse the vector again for every row
-    SELECT number, key, vector::vector AS vector,
+    SELECT number, key, replaced, vector::vector AS vector,
            CASE WHEN vector_dims(vector::vector) > 512 THEN subvector(vector::vector, 1, 512)
                 ELSE vector::vector END::halfvec AS search_vector,
            memory_term_vector(array_to_tsvector(string_to_array(terms, ' '))) AS search_terms
-      FROM unnest(%(keys)s::text[], %(vectors)s::text[], %(terms)s::text[])
-      WITH ORDINALITY AS item (key, vector, terms, number)
+      FROM unnest(%(keys)s::text[], %(replaced)s::text[], %(vectors)s::text[], %(terms)s::text[])
+      WITH ORDINALITY AS item (key, replaced, vector, terms, number)
 ),
 candidate AS (
     SELECT item.number, memory.id
       FROM item
-      JOIN user_memory AS memory ON memory.memory_key = item.key
+      JOIN user_memory AS memory ON memory.memory_key = ANY (ARRAY[item.key, item.replaced])
      WHERE memory.user_id = %(user_id)s AND memory.superseded_by IS NULL
     UNION
     SELECT item.number, near.id
@@ -27,6 +27,7 @@ candidate AS (
             LIMIT 13) AS near
 )
 SELECT item.number, memory.id, memory.memory_key, memory.content, memory.memory_type, memory.last_confirmed_at,
+       memory.evidence,
        CASE WHEN memory.embedding_model = %(model)s
             THEN coalesce(1 - (memory.embedding <=> item.vector), 0) ELSE 0 END AS similarity
   FROM candidate

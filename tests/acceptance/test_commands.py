@@ -71,6 +71,9 @@ def test_a_memory_is_corrected_and_a_user_erased_everywhere(steward: Steward, da
     assert "只在周六送货" not in shown
     assert steward.run("memory", "forget", "--user", "user_123", given="n\n").returncode != 0
     assert remembered(database_url) == ["只在周日送货"]
+    one = steward.run("memory", "forget", "--user", "user_123", "--key", "Delivery Day")
+    assert (one.returncode, "forgotten" in one.stderr) == (0, True)
+    assert "只在周日送货" not in steward.run("memory", "list", "--user", "user_123").stdout
     assert steward.run("memory", "forget", "--user", "user_123", "--yes").returncode == 0
     left = json.loads(steward.run("memory", "export", "--user", "user_123").stdout)
     assert [name for name, part in left.items() if isinstance(part, list) and part] == []

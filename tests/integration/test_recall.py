@@ -227,3 +227,25 @@ async def test_a_turn_learns_of_the_thread_too_in_the_same_call(
     assert found.key_facts == {"order": "ABC-1", "mood": "Is in a hurry", "allergy": "对花生过敏"}
     stranger = await recall_for_turn(database, embedder, RecallRequest("user_124", "hello", MAY), "t1")
     assert (stranger.summary, stranger.key_facts) == ("", {}), "the thread's user alone reads it"
+
+
+async def test_a_turn_is_handed_what_must_not_be_overlooked_whether_it_fits_or_not(
+    database: Database, embedder: LocalEmbedder
+) -> None:
+    facts = [memory(*fact) for fact in FACTS]
+    told = [
+        memory("milk", "Cannot drink milk", importance=0.9),
+        memory("calls", "上班时间不要打电话", importance=0.4),
+        memory("mango", "对芒果不过敏"),
+    ]
+    await remember(database, embedder, "user_123", [*facts, *told])
+    request = RecallRequest("user_123", "有没有燕麦推荐", MAY + timedelta(days=1))
+    found = await recall_for_turn(database, embedder, request, "another thread")
+    assert [(m.key, m.constrains) for m in found.constraints] == [
+        ("milk", "health"),
+        ("peanut_allergy", "health"),
+        ("calls", "contact"),
+    ]
+    assert found.memories == ()
+    stranger = RecallRequest("user_456", "有没有燕麦推荐", MAY)
+    assert (await recall_for_turn(database, embedder, stranger, "another thread")).constraints == ()

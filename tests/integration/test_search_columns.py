@@ -18,9 +18,10 @@ from memory.database import Database
 from memory.embeddings import Embedder, LocalEmbedder, Vectors
 from memory.keywords import terms
 from memory.memory_writer import MemoryWriter, NewMemory
-from memory.merge import Statement, same_statement
+from memory.merge import same_statement
 from memory.migrate import migrate
 from memory.recall import RecallRequest, recall
+from memory.statement import Statement
 from tests.conftest import PACKAGES
 from tests.support.memory import MAY
 

@@ -12,12 +12,24 @@ import pytest
 
 from bench.conflicts.play import Case, read_cases
 from memory.embeddings import LocalEmbedder
-from memory.merge import Statement, decide, free_key
+from memory.merge import decide
+from memory.statement import Statement, free_key
 
 MAY = datetime(2024, 5, 20, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(("name", "bound"), [("cases.jsonl", 0.97), ("later.jsonl", 0.93)])
+@pytest.mark.parametrize(
+    ("name", "bound"),
+    [
+        ("cases.jsonl", 0.98),
+        ("later.jsonl", 0.97),
+        ("third.jsonl", 0.98),
+        ("fourth.jsonl", 0.95),
+        ("fifth.jsonl", 0.95),
+        ("sixth.jsonl", 0.96),
+        ("seventh.jsonl", 0.92),
+    ],
+)
 async def test_cases_end_right_in_whatever_order_they_are_processed(
     embedder: LocalEmbedder, name: str, bound: float
 ) -> None:
@@ -51,7 +63,14 @@ def placed(case: Case, order: Sequence[int], vectors: dict[str, np.ndarray]) -> 
     valid: list[Statement] = []
     for number in order:
         told = case.told[number]
-        new = Statement(told.key, told.content, told.type, MAY + number * timedelta(days=1), uuid4())
+        new = Statement(
+            told.key,
+            told.content,
+            told.type,
+            MAY + number * timedelta(days=1),
+            uuid4(),
+            evidence=told.words,
+        )
         seen = [
             replace(other, similarity=float(vectors[new.content] @ vectors[other.content])) for other in valid
         ]

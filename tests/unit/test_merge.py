@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.merge import Statement, decide, free_key, normalise_key, same_thing
+from memory.merge import decide, same_thing
+from memory.statement import Statement, free_key, normalise_key
 
 MAY = datetime(2024, 5, 1, tzinfo=UTC)
 
@@ -82,3 +84,53 @@ def test_a_namesake_gets_a_number_behind_its_key() -> None:
     assert free_key("child_grade", {"child_grade"}) == "child_grade.2"
     assert free_key("child_grade", {"child_grade", "child_grade.2"}) == "child_grade.3"
     assert free_key("child_grade", {"other"}) == "child_grade"
+
+
+def test_what_the_extractor_says_is_replaced_is_replaced_under_any_key() -> None:
+    old = said("lens_power", "Needs -2.5", near=0.3)
+    new = said("eyesight", "Needs -3.0 since spring", after=1, near=0.3)
+    assert decide(new, [old]).action == "insert"
+    assert decide(new, [old], replaces="lens_power").targets == (old.id,)
+
+
+def test_the_extractor_is_not_believed_about_another_person_another_thing_or_a_single_time() -> None:
+    known = [
+        said("allergy", "Allergic to peanuts"),
+        said("shoe_size", "Shoe size is 42"),
+        said("delivery_address", "Deliver to the office"),
+        said("hobby", "Likes sailing", near=0.0),
+    ]
+    for key, content in (
+        ("allergy", "Daughter is allergic to milk"),
+        ("shoe_size", "Gloves in size 9"),
+        ("delivery_address", "This week deliver to the hotel"),
+        ("hobby", "Pays by card"),
+    ):
+        new = said("other", content, after=1, near=0.0)
+        assert decide(new, known, replaces=key).targets == (), content
+
+
+def test_the_customers_own_words_tell_that_something_has_changed() -> None:
+    old = said("手机", "用的是苹果手机", near=0.5)
+    new = said("device_model", "使用华为手机", after=1, near=0.5)
+    changed = replace(new, evidence="我换了华为手机")
+    assert decide(new, [old]).action == "insert"
+    assert decide(changed, [old]).targets == (old.id,)
+    late = replace(old, said_at=MAY, evidence="")
+    assert decide(late, [changed]).action == "stale"
+
+
+def test_under_one_key_two_products_two_orders_and_two_eyes_stay_two() -> None:
+    for key, one, other in (
+        ("color", "手机壳要黑色", "背包要灰色"),
+        ("order_issue", "订单ABC-20240520-001要退货", "订单DEF-20240525-002要换货"),
+        ("eye", "左眼近视300度", "右眼近视450度"),
+        ("disliked_food", "不吃香菜", "不吃肥肉"),
+    ):
+        assert decide(said(key, other, after=1, near=0.6), [said(key, one, near=0.6)]).action == "insert"
+
+
+def test_what_is_wanted_instead_may_be_another_product() -> None:
+    old = said("purchase", "Wants to buy a tablet", "decision", near=0.6)
+    new = said("purchase", "Wants a laptop instead", "decision", after=1, near=0.6)
+    assert decide(new, [old]).action == "replace"

@@ -12,8 +12,8 @@ from graph.agent import holder
 from graph.server.routes.answers import not_found
 from graph.server.routes.requests import read_body, segments, user_in_path
 from memory.extraction import MemoryType
-from memory.merge import normalise_key
-from memory.store import Memory, forget_key, list_memories, set_memory
+from memory.statement import normalise_key
+from memory.store import Memory, forget_key, forget_memories, list_memories, set_memory
 
 
 class Correction(BaseModel):
@@ -47,7 +47,7 @@ async def correct(request: Request) -> Response:
     key = segments(request)[3]
     given = await read_body(request, Correction)
     services = await holder.services()
-    await set_memory(
+    memory = await set_memory(
         services.database,
         services.embedder,
         user,
@@ -57,7 +57,7 @@ async def correct(request: Request) -> Response:
         domains=given.domains,
         importance=given.importance,
     )
-    return JSONResponse((await _find(user, key)).to_json())
+    return JSONResponse(memory.to_json())
 
 
 async def forget_one(request: Request) -> Response:
@@ -73,8 +73,7 @@ async def forget_all(request: Request) -> Response:
     """Erase all memories of a user; conversations stay."""
     user = user_in_path(request)
     services = await holder.services()
-    for memory in await list_memories(services.database, user):
-        await forget_key(services.database, user, memory.key)
+    await forget_memories(services.database, user)
     return Response(status_code=204)
 
 
