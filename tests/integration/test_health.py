@@ -74,7 +74,7 @@ async def test_jobs_that_wait_too_long_say_that_no_worker_runs(database: Databas
     findings = by_name(await check_database(database, migration_folders(), SETTINGS))
     assert findings["queue"] == Finding("queue", True, "0 jobs due, 1 failed")
     await database.execute("UPDATE procrastinate_jobs SET attempts = 2 WHERE status = 'todo'")
-    again = by_name(await check_database(database, migration_folders()))["queue"]
+    again = by_name(await check_database(database, migration_folders(), SETTINGS))["queue"]
     assert "1 failed before and wait for another try" in again.detail
     await database.execute(JOB, ("todo", -3600))
     finding = by_name(await check_database(database, migration_folders(), SETTINGS))["queue"]
