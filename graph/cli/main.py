@@ -36,6 +36,9 @@ app.command(
 def main() -> None:
     """Entry point of the console script `steward`."""
     _speak_utf8()
+    # A fork waits for BLAS's threads to end. While one embeds, that can be for ever: with the server's event loop,
+    # which forks for a process of an MCP server, everything would stand still. The matrices need no threads.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         app()
     except KeyboardInterrupt:

@@ -129,6 +129,31 @@ def test_help_comes_at_once_and_names_every_command(tmp_path: Path) -> None:
         assert command in done.stdout
 
 
+THREADS = """
+import atexit, sys
+from graph.cli.main import main
+
+def count() -> None:
+    import numpy, threadpoolctl
+    print([pool["num_threads"] for pool in threadpoolctl.threadpool_info() if pool["user_api"] == "blas"])
+
+atexit.register(count)
+sys.argv = ["steward", "--help"]
+main()
+"""
+
+
+def test_a_process_of_ours_has_no_threads_of_blas_that_a_fork_could_wait_for(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", THREADS],
+        env=environment(tmp_path, {}),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.splitlines()[-1] == "[1]"
+
+
 def test_the_demo_walks_through_its_six_steps(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "graph.demo"],
