@@ -89,8 +89,11 @@ def decide(
 
 def same_thing(new: Statement, other: Statement) -> bool:
     """Both are about one thing, so that only one of them can hold."""
-    if told_apart(new, other):
-        return False
+    return _agree(new, other) and not told_apart(new, other)
+
+
+def _agree(new: Statement, other: Statement) -> bool:
+    """Keys and words say that it is one thing; what tells the two apart is not looked at."""
     if new.base_key == other.base_key and new.key_words and _fit_one_key(new, other):
         return True
     if _occasions_differ(new, other):
@@ -134,8 +137,13 @@ def _changed(new: Statement, known: Sequence[Statement]) -> list[Statement]:
 
 def _changes(new: Statement, other: Statement) -> bool:
     """The later one says "from now on" or "instead", and both give a value of the same thing."""
-    if not changes(later(new, other).said) or told_apart(new, other) or _occasions_differ(new, other):
+    if not changes(later(new, other).said) or not _same_slot(new, other):
         return False
+    return not _occasions_differ(new, other) and not told_apart(new, other)
+
+
+def _same_slot(new: Statement, other: Statement) -> bool:
+    """Both give a value of the same thing, or say something of the same product."""
     kinds, others = value_kinds(new.content), value_kinds(other.content)
     if kinds and others and not kinds & others:
         return False

@@ -16,14 +16,17 @@ from memory.database import Database
 from memory.embeddings import Embedder
 from memory.extraction import Admitted, Exchange, Extractor, KnownMemory, admit
 from memory.queue import REMEMBER_TURN, user_lock
+from memory.recall import RecallRequest, recall
 from memory.settings import MemorySettings
-from memory.store import known_memories
+from memory.store import KNOWN_SHOWN, known_memories
 from memory.turns import FinishedTurn, apply
 
 log = structlog.get_logger(__name__)
 
 BATCH = 20
 """Turns of one user that one job takes."""
+NEAREST = 20
+"""Memories near to what was said that the extractor is shown beside the latest."""
 
 WAITING = """
 SELECT id, args FROM procrastinate_jobs
@@ -57,12 +60,12 @@ class Remembering:
         Raises what the extractor raises on this turn, so that its job is tried again.
         """
         user_id = own.exchange.user_id
-        known = await known_memories(self.database, user_id, now=own.exchange.said_at)
-        turns = [FinishedTurn(own.exchange, await self._read(own.exchange, known), own.job_id)]
+        latest = await known_memories(self.database, user_id, now=own.exchange.said_at)
+        turns = [FinishedTurn(own.exchange, await self._read(own.exchange, latest), own.job_id)]
         ended = []
         for other in await self._waiting(user_id):
             try:
-                admitted = await self._read(other.exchange, known + _said(turns))
+                admitted = await self._read(other.exchange, latest + _said(turns))
             except Exception as error:
                 log.warning("turn left for later", turn_id=other.exchange.turn_id, error=str(error))
                 continue
@@ -72,15 +75,31 @@ class Remembering:
         log.info("turns remembered", turns=len(turns), new=written.new, thread_id=own.exchange.thread_id)
         return written.threads
 
-    async def _read(self, exchange: Exchange, known: Sequence[KnownMemory]) -> Admitted:
+    async def _read(self, exchange: Exchange, latest: Sequence[KnownMemory]) -> Admitted:
         off = self.settings.steward_long_term_memory == "off"
         if off or not exchange.customer.strip() or await self._is_processed(exchange):
             return Admitted()
-        items = await self.extractor(exchange, known)
+        items = await self.extractor(exchange, await self._known(exchange, latest))
         admitted = admit(exchange, items, confidence=self.settings.steward_memory_confidence)
         for key, reason in admitted.refused.items():
             log.info("not remembered", key=key, reason=reason, turn_id=exchange.turn_id)
         return admitted
+
+    async def _known(self, exchange: Exchange, latest: Sequence[KnownMemory]) -> Sequence[KnownMemory]:
+        """The user's latest memories; where there are more, also those that are nearest to what was said."""
+        if len(latest) < KNOWN_SHOWN:
+            return latest
+        request = RecallRequest(exchange.user_id, exchange.customer, exchange.said_at, k=NEAREST, floor=None)
+        near = await recall(self.database, self.embedder, request)
+        shown = {memory.key for memory in latest}
+        return [
+            *latest,
+            *(
+                KnownMemory(memory.key, memory.content, memory.type, memory.domains)
+                for memory in near
+                if memory.key not in shown and memory.type != "state"
+            ),
+        ]
 
     async def _is_processed(self, exchange: Exchange) -> bool:
         """Spares a model call; `apply` looks again, under the user's lock."""

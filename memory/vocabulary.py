@@ -146,22 +146,27 @@ def value_kinds(text: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=4096)
+def _concepts(text: str) -> frozenset[str]:
+    return _CONCEPTS.find(text)
+
+
+@lru_cache(maxsize=4096)
 def slots(text: str) -> frozenset[str]:
     """What a statement or a key names of which a customer has one at a time, and the kinds of value it gives."""
-    return (_CONCEPTS.find(text) | value_kinds(text)) & SLOTS
+    return (_concepts(text) | value_kinds(text)) & SLOTS
 
 
 @lru_cache(maxsize=4096)
 def objects(text: str) -> frozenset[str]:
     """The goods that a text names."""
-    found = _CONCEPTS.find(text) & OBJECTS
+    found = _concepts(text) & OBJECTS
     return found | {"handset"} if _HANDSET.search(lowered(text)) else found
 
 
 @lru_cache(maxsize=4096)
 def areas(text: str) -> frozenset[str]:
     """The areas of service that a text is about, such as delivery, invoices or promotions."""
-    return _CONCEPTS.find(text) & AREAS
+    return _concepts(text) & AREAS
 
 
 @lru_cache(maxsize=4096)
@@ -193,10 +198,10 @@ def subjects(key: str, content: str) -> frozenset[str]:
     """Whom a statement is about, where that is not the customer: by its key, or by how it begins."""
     spoken_key = key.replace("_", " ")
     in_key = _PEOPLE.find(spoken_key)
-    if "allergy" in _CONCEPTS.find(spoken_key):
+    if "allergy" in _concepts(spoken_key):
         in_key -= _ANIMALS  # what the allergy is to
     found = in_key | _first_person(content)
-    if not found and _CONCEPTS.find(spoken_key) & _OF_CHILDREN and _NAME.match(content):
+    if not found and _concepts(spoken_key) & _OF_CHILDREN and _NAME.match(content):
         found = frozenset({"child"})
     if len(found & _CHILDREN) > 1:
         found -= {"child"}

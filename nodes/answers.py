@@ -36,6 +36,12 @@ def _lower(value: object) -> object:
     return value.strip().lower() if isinstance(value, str) else value
 
 
+def _name(value: object) -> object:
+    """A name, or the first of several; anything else is none."""
+    first = value[0] if isinstance(value, list) and value else value
+    return first.strip() or None if isinstance(first, str) else None
+
+
 def _upper(value: object) -> object:
     return value.strip().upper() if isinstance(value, str) else value
 
@@ -104,7 +110,7 @@ class ExtractedMemory(RoleAnswer):
         default=[], description="Where it matters"
     )
     evidence: str = Field(default="", description="The customer's own words that say it")
-    replaces: str | None = Field(
+    replaces: Annotated[str | None, BeforeValidator(_name)] = Field(
         default=None, description="The known key whose memory it changes, refines or ends, else null"
     )
 

@@ -50,3 +50,22 @@ async def test_a_memory_that_the_extractor_names_as_replaced_is_found_among_many
     valid = {memory.key: memory.content for memory in await list_memories(database, "user_123")}
     assert len(valid) == 21
     assert valid["evening_ritual"] == "Runs in the park and reads nothing"
+
+
+async def test_of_many_memories_the_extractor_is_shown_those_that_what_was_said_may_replace(
+    database: Database, embedder: LocalEmbedder
+) -> None:
+    extractor = ScriptedExtractor()
+    worker = Worker(database, embedder, extractor, ScriptedSummariser(), MemorySettings(_env_file=None))
+    queue = MemoryQueue(database)
+    await queue.enqueue_turn(exchange("shoe_size = Wears size 42 shoes", turn="first"))
+    await worker.drain(timeout=10)
+    others = "\n".join(
+        f"note_{number} = Remark {number} on the garden of house {number}" for number in range(60)
+    )
+    await queue.enqueue_turn(exchange(others, turn="second"))
+    await worker.drain(timeout=10)
+    await queue.enqueue_turn(exchange("my shoes are size 43 now", turn="third"))
+    await worker.drain(timeout=10)
+    assert "shoe_size" in extractor.shown[-1]
+    assert len(extractor.shown[-1]) == len(set(extractor.shown[-1])) <= 60

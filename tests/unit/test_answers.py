@@ -39,6 +39,14 @@ def test_absent_and_null_lists_are_empty_where_the_rest_is_clear() -> None:
     ].domains == ["order"]
 
 
+@pytest.mark.parametrize(
+    ("stated", "meant"), [("size", "size"), (["size", "fit"], "size"), ([], None), (False, None), ("", None)]
+)
+def test_an_odd_name_of_what_is_replaced_costs_no_memory(stated: object, meant: str | None) -> None:
+    answer = ExtractorAnswer.model_validate({"memories": [MEMORY | {"replaces": stated}]})
+    assert answer.memories[0].replaces == meant
+
+
 def test_key_facts_become_text() -> None:
     facts = {"size": 42, "gift": True, "colours": ["red", "blue"], "none": None, "way": {"by": "sea"}}
     answer = SummariserAnswer.model_validate({"summary": "s", "key_facts": facts})
