@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 from uuid import uuid4
@@ -20,6 +20,7 @@ from psycopg.types.json import Jsonb
 
 from memory.database import Database
 from memory.errors import DatabaseError
+from memory.user_lock import user_hash
 from nodes.booking import CLASSES, Booking
 from nodes.endpoint import ModelCall
 from nodes.prices import Prices
@@ -40,12 +41,20 @@ INSERT INTO token_usage (
     prompt_tokens, completion_tokens, cached_tokens, reasoning_tokens, estimated, cost, created_at,
     business, prompts
 )
-SELECT id, thread_id, turn_id, user_id, node, role, model, instructions, memory, tools, history, output,
+SELECT id, CASE WHEN gone THEN '' ELSE thread_id END, CASE WHEN gone THEN '' ELSE turn_id END,
+       CASE WHEN gone THEN '' ELSE user_id END, node, role, model, instructions, memory, tools, history, output,
        prompt_tokens, completion_tokens, cached_tokens, reasoning_tokens, estimated, cost, created_at,
        business, prompts
-FROM jsonb_populate_recordset(NULL::token_usage, %s)
+FROM jsonb_populate_recordset(NULL::token_usage, %(rows)s)
+CROSS JOIN LATERAL (
+    SELECT EXISTS (
+        SELECT FROM erased_user
+        WHERE user_hash = %(users)s::jsonb ->> user_id AND erased_at > (%(began)s::jsonb ->> id::text)::timestamptz
+    ) AS gone
+) AS erased
 ON CONFLICT (id) DO NOTHING
 """
+"""A call that began before its user was erased is booked with nobody's name on it, like those before it."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +62,14 @@ class _Owner:
     user_id: str
     thread_id: str
     turn_id: str
+
+
+@dataclass(frozen=True)
+class _Row:
+    values: dict[str, Any]
+    """Of the table's columns."""
+    began: datetime
+    """When the call began."""
 
 
 class UsageLedger:
@@ -65,7 +82,7 @@ class UsageLedger:
         self._database = database
         self._served = served or Served()
         self._prices = Prices(settings.steward_prices)
-        self._rows: deque[dict[str, Any]] = deque(maxlen=MOST_ROWS)
+        self._rows: deque[_Row] = deque(maxlen=MOST_ROWS)
         self._timer: asyncio.TimerHandle | None = None
         self._flushing: asyncio.Task[None] | None = None
 
@@ -85,8 +102,15 @@ class UsageLedger:
         if not rows:
             return
         self._rows.clear()
+        values = {
+            "rows": Jsonb([row.values for row in rows]),
+            "began": Jsonb({row.values["id"]: row.began.isoformat() for row in rows}),
+            "users": Jsonb(
+                {user_id: user_hash(user_id) for user_id in {row.values["user_id"] for row in rows}}
+            ),
+        }
         try:
-            await self._database.execute(_INSERT, (Jsonb(rows),))
+            await self._database.execute(_INSERT, values)
         except (DatabaseError, PostgresError) as error:
             log.warning("token ledger could not be written; its rows wait", rows=len(rows), error=str(error))
             self._put_back(rows)
@@ -105,10 +129,11 @@ class UsageLedger:
         self._rows.extend(self._row(owner, booking, call) for call in booking.reply.calls)
         self._flush_in(FLUSH_SECONDS)
 
-    def _row(self, owner: _Owner, booking: Booking, call: ModelCall) -> dict[str, Any]:
+    def _row(self, owner: _Owner, booking: Booking, call: ModelCall) -> _Row:
+        now = datetime.now(UTC)
         classes = replace(booking, reply=replace(booking.reply, calls=(call,))).by_class()
         cost = self._prices.cost(call.model, call.usage)
-        return {
+        values = {
             "id": str(uuid4()),
             "thread_id": owner.thread_id,
             "turn_id": owner.turn_id,
@@ -123,12 +148,13 @@ class UsageLedger:
             "reasoning_tokens": call.usage.reasoning_tokens,
             "estimated": call.usage.estimated,
             "cost": None if cost is None else _plain(cost),
-            "created_at": datetime.now(UTC).isoformat(),
+            "created_at": now.isoformat(),
             "business": self._served.business,
             "prompts": self._served.prompts,
         }
+        return _Row(values, now - timedelta(seconds=call.seconds))
 
-    def _put_back(self, rows: list[dict[str, Any]]) -> None:
+    def _put_back(self, rows: list[_Row]) -> None:
         self._rows.extendleft(reversed(rows[-(MOST_ROWS - len(self._rows)) :]))
         self._flush_in(RETRY_SECONDS)
 

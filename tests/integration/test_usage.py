@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from langchain_core.messages import AIMessage
 
 from memory.database import Database
+from memory.user_lock import user_hash
 from nodes.booking import Booking
 from nodes.endpoint import CallUsage, ModelCall, ModelReply, ask
 from nodes.settings import NodeSettings, Role
@@ -162,3 +164,25 @@ async def test_booking_outside_a_turn_is_written_at_once(database: Database, set
     await ledger.book_now(USER, "thread-1", "", booking(CallUsage(10, 2), role="summariser"))
     [row] = await database.fetch("SELECT role, turn_id FROM token_usage")
     assert (row["role"], row["turn_id"]) == ("summariser", "")
+
+
+async def test_a_call_that_began_before_its_user_was_erased_is_booked_without_a_name(
+    database: Database, settings: NodeSettings
+) -> None:
+    ledger = UsageLedger(database, settings)
+    await database.execute("INSERT INTO erased_user VALUES (%s, 1, now())", (user_hash(USER),))
+    await asyncio.sleep(0.2)
+    ledger.add(turn("after"), "thread-2", booking(CallUsage(30, 2)))
+    during = booking(CallUsage(20, 2))
+    (call,) = during.reply.calls
+    long = replace(during, reply=replace(during.reply, calls=(replace(call, seconds=60.0),)))
+    await ledger.book_now(USER, "thread-1", "", long)
+    await ledger.book_now("another", "thread-3", "", long)
+    rows = await database.fetch(
+        "SELECT user_id, thread_id, turn_id, prompt_tokens FROM token_usage ORDER BY thread_id"
+    )
+    assert [tuple(row.values()) for row in rows] == [
+        ("", "", "", 20),
+        (USER, "thread-2", "after", 30),
+        ("another", "thread-3", "", 20),
+    ]
