@@ -173,8 +173,6 @@ def use_commands(steward: Steward, database_url: str) -> dict[str, str]:
         ["doctor"],
         ["costs", "--json"],
         ["memory", "export", "--user", "user_123"],
-        ["memory", "list", "--user", "user_123"],
-        ["graph", "--mermaid"],
         ["worker", "--once"],
     ):
         done = steward.run(*command, timeout=240)
