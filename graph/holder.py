@@ -104,6 +104,7 @@ async def open_services(settings: Settings, business: Business) -> AsyncIterator
 
 
 async def _warm(services: Services) -> None:
+    services.embedder.preload()
     await asyncio.to_thread(segmenter)
     await services.models.warm()
     if services.classifier:

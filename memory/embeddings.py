@@ -1,7 +1,7 @@
 """Texts as vectors: a local multilingual model without network, or an OpenAI-compatible endpoint.
 
-Neither blocks the event loop. The local model is loaded in a thread as soon as it is chosen, so that the
-first message does not wait for it.
+Neither blocks the event loop. The local model is loaded in a thread, ahead of the first message where somebody asks for
+that.
 """
 
 from __future__ import annotations
@@ -58,6 +58,9 @@ class Embedder(Protocol):
     def dimensions(self) -> int | None:
         """Length of a vector; None until the first call where only the endpoint knows."""
 
+    def preload(self) -> None:
+        """Begin to load what takes long, behind whoever calls; else the first text waits for it."""
+
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """One row a text. An empty text gives a zero vector, which is near to nothing."""
 
@@ -76,13 +79,14 @@ class LocalEmbedder:
 
     def __init__(self) -> None:
         self._cache: LRUCache[str, Vectors] = LRUCache(CACHED_TEXTS)
+        self._model: Any = None
         self._start_threads()
-        self._model: Future[Any] = self._threads.submit(_load_local_model)
         if hasattr(os, "register_at_fork"):  # a server that forks its workers once everything is loaded
             os.register_at_fork(after_in_child=self._after_fork)
 
     def _start_threads(self) -> None:
         self._guard = threading.Lock()
+        self._loads = threading.Lock()
         self._encoding: dict[str, Future[None]] = {}
         """Texts that a thread encodes just now; settled when it is done with them."""
         self._encodes = threading.Lock()
@@ -92,8 +96,15 @@ class LocalEmbedder:
     def _after_fork(self) -> None:
         """The parent's threads do not exist in a child, and nobody there would let go of its lock."""
         self._start_threads()
-        if not self._model.done():
-            self._model = self._threads.submit(_load_local_model)
+
+    def preload(self) -> None:
+        self._threads.submit(self._loaded)
+
+    def _loaded(self) -> Any:
+        with self._loads:
+            if self._model is None:
+                self._model = _load_local_model()
+            return self._model
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         prepared = [clean_text(text) for text in texts]
@@ -121,7 +132,7 @@ class LocalEmbedder:
 
         A turn asks for the same text twice at once, for routing and for recall; it is encoded once.
         """
-        model = self._model.result()
+        model = self._loaded()
         done: Future[None] = Future()
         with self._guard:
             found = {text: self._cache[text] for text in texts if text in self._cache}
@@ -154,6 +165,9 @@ class OpenAIEmbedder:
         self._settings = settings
         self._model = model
         self._client: OpenAIEmbeddings | None = None
+
+    def preload(self) -> None:
+        """There is nothing to load."""
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         prepared = [clean_text(text) for text in texts]
