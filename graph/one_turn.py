@@ -25,6 +25,7 @@ from graph.earlier_turn import EarlierTurn, find_earlier_turn
 from graph.server.acting import acting_context
 from memory.checkpoints import CheckpointSaver
 from memory.clean import is_storable
+from memory.embeddings import question_text
 from memory.errors import DatabaseUnavailable, InvalidInput
 from memory.leases import Held, LastStep
 from nodes.context import ANONYMOUS, AgentContext
@@ -79,6 +80,10 @@ class OneTurnGraph(CompiledGraph):
         brought = None if input is None or isinstance(input, Command) else read_input(input)
         thread_id = _thread_id(config)
         context = acting_context(_read_context(options.get("context")), config or {})
+        if brought:
+            # Recall asks for it as soon as the thread has been taken and read.
+            services = await self.holder.services()
+            services.embedder.anticipate(question_text(str(brought.messages[-1].text)))
         async with self._turn(thread_id) as (last_step, newest_job):
             context = _for_owner(last_step.user_id if last_step else None, context)
             options["context"] = context

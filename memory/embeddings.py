@@ -61,6 +61,9 @@ class Embedder(Protocol):
     def preload(self) -> None:
         """Begin to load what takes long, behind whoever calls; else the first text waits for it."""
 
+    def anticipate(self, text: str) -> None:
+        """Begin to embed what will be asked for soon, where that costs nothing but time; does not wait."""
+
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """One row a text. An empty text gives a zero vector, which is near to nothing."""
 
@@ -105,6 +108,11 @@ class LocalEmbedder:
             if self._model is None:
                 self._model = _load_local_model()
             return self._model
+
+    def anticipate(self, text: str) -> None:
+        prepared = [clean_text(text)]
+        if self._cached(prepared) is None:
+            self._threads.submit(self._encode, prepared)
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         prepared = [clean_text(text) for text in texts]
@@ -168,6 +176,9 @@ class OpenAIEmbedder:
 
     def preload(self) -> None:
         """There is nothing to load."""
+
+    def anticipate(self, text: str) -> None:
+        """A request costs money, and is not kept for whoever asks next."""
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         prepared = [clean_text(text) for text in texts]

@@ -104,6 +104,7 @@ class Calibration:
 CALIBRATION = Calibration()
 
 
+@cache
 def is_exact(model: str) -> bool:
     """Whether the model's vocabulary is known."""
     return _bare(model).startswith(NEWER_MODELS + OLDER_MODELS)
@@ -211,6 +212,7 @@ def _boundary(text: str, index: int, *, step: int) -> int:
     return min((place for place in places if place >= index), default=len(text))
 
 
+@cache
 def _vocabulary_name(model: str) -> str:
     bare = _bare(model)
     older = bare.startswith(OLDER_MODELS) and not bare.startswith(NEWER_MODELS)

@@ -75,6 +75,8 @@ def background_block(
 def foreign_lines(block: str) -> list[str]:
     """Of a block that was sent: what it told of the customer that the customer had not said in those words."""
     found: list[str] = []
+    if UNPROVEN not in block and EARLIER not in block:
+        return found
     title = ""
     for line in block.splitlines():
         if line.startswith("- "):

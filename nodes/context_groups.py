@@ -42,7 +42,7 @@ class TurnGroup:
         return block_of(self.messages[0]) if self.messages else ""
 
     def has(self, id: str | None) -> bool:
-        return any(message.id == id for message in self.messages)
+        return id in [message.id for message in self.messages]
 
 
 def block_of(message: AnyMessage) -> str:

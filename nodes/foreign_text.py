@@ -31,12 +31,12 @@ def foreign_text(messages: Sequence[AnyMessage]) -> tuple[str, ...]:
 
 
 def _results(messages: Sequence[AnyMessage]) -> Iterator[str]:
-    for message in reversed(messages):
-        if isinstance(message, ToolMessage):
-            try:
-                yield from _leaves(json.loads(message.text))
-            except ValueError:
-                yield message.text
+    texts = (str(message.text) for message in reversed(messages) if isinstance(message, ToolMessage))
+    for text in dict.fromkeys(texts):  # a result that has come before says nothing new
+        try:
+            yield from _leaves(json.loads(text))
+        except ValueError:
+            yield text
 
 
 def _leaves(value: Any) -> Iterator[str]:

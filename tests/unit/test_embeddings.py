@@ -60,3 +60,14 @@ async def test_who_waited_for_another_that_failed_encodes_the_text_itself(
     (vectors,) = [result for result in results if not isinstance(result, BaseException)]
     assert len(failed) == 1
     assert vectors[0].any()
+
+
+async def test_what_is_anticipated_is_encoded_once_and_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = SlowModel()
+    embedder = embedder_with(model, monkeypatch)
+    embedder.anticipate("soon")
+    embedder.anticipate("soon")
+    assert (await embedder.embed(["soon"])).any()
+    embedder.anticipate("soon")
+    assert (await embedder.embed(["soon"])).any()
+    assert model.encoded == ["soon"]
