@@ -13,10 +13,11 @@ from typing import NamedTuple
 
 import structlog
 from cachetools import LRUCache
+from tenacity import retry, retry_if_exception_type, stop_after_attempt
 
 from memory.checkpoint_rows import Batch, Entry, Place, WriteRow
 from memory.database import Database
-from memory.errors import DatabaseUnavailable
+from memory.errors import ConnectionDropped, DatabaseUnavailable
 from memory.sql_file import read_sql
 
 log = structlog.get_logger(__name__)
@@ -25,6 +26,9 @@ LINGER_SECONDS = 0.015
 """For what may wait."""
 REMEMBERED = 4096
 """Failed checkpoints, and writes that a later checkpoint may outdate."""
+
+ATTEMPTS = 3
+"""At a statement whose connection is lost while it runs."""
 
 STORE = read_sql("store_checkpoints.sql")
 
@@ -119,7 +123,9 @@ class CheckpointWriter:
             for of_one_thread in threads:  # one thread's trouble is not the others'
                 await self._store(of_one_thread)
 
+    @retry(retry=retry_if_exception_type(ConnectionDropped), stop=stop_after_attempt(ATTEMPTS), reraise=True)
     async def _send(self, batch: Batch) -> None:
+        """Sent again where the connection is lost meanwhile: stored twice is stored once."""
         async with self._database.connection() as connection:
             await connection.execute(STORE, batch.parameters())
         for step in batch.steps.values():

@@ -16,7 +16,7 @@ from psycopg_pool import PoolClosed, PoolTimeout, TooManyRequests
 from memory.business_schema import FIRST, claim_schema, schema_of
 from memory.database_url import DatabaseUrl, is_lasting
 from memory.embedded import EmbeddedPostgres
-from memory.errors import DatabaseUnavailable, SchemaError
+from memory.errors import ConnectionDropped, DatabaseUnavailable, SchemaError
 from memory.pool import RECONNECT_SECONDS, CheckedPool
 from memory.settings import MemorySettings
 
@@ -133,7 +133,7 @@ class Database:
                         yield connection
                 except (OperationalError, InterfaceError) as error:
                     if connection.broken or connection.closed:
-                        raise DatabaseUnavailable(
+                        raise ConnectionDropped(
                             f"Postgres at {self.address} dropped the connection; what was not committed is undone."
                         ) from error
                     raise

@@ -6,6 +6,7 @@ Every error says what to do about it: the message is shown to whoever runs the a
     ├── ConfigurationError      a setting is wrong or missing
     ├── DatabaseError           Postgres cannot be used as it is
     │   ├── DatabaseUnavailable   not reachable, or refuses us
+    │   │   └── ConnectionDropped   lost in the middle of a statement
     │   └── SchemaError           wrong schema version, missing extension
     ├── InvalidInput            what a caller handed in cannot be taken
     ├── ThreadBusy              another turn is running on the thread
@@ -27,6 +28,10 @@ class DatabaseError(StewardError):
 
 class DatabaseUnavailable(DatabaseError):
     """Postgres is not reachable, or refuses the connection."""
+
+
+class ConnectionDropped(DatabaseUnavailable):
+    """A connection was lost in the middle of a statement; what it had not committed is undone."""
 
 
 class SchemaError(DatabaseError):
