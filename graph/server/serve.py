@@ -50,6 +50,9 @@ def run_server(settings: Settings, options: Sequence[str], announce: Callable[[s
         raise ConfigurationError(
             "The server is not installed: `pip install 'steward[server]'` brings the LangGraph dev server."
         )
+    if "--help" in options:
+        _serve(options, settings)
+        return
     host, port = address(options)
     _check_port(host, port)
     os.environ.update({name: value for name, value in QUIET.items() if name not in os.environ})

@@ -183,3 +183,9 @@ def test_the_demo_walks_through_its_six_steps(tmp_path: Path) -> None:
     assert "支付" not in answers[2], "the preference was not followed"
     assert done.stderr == ""
     assert list((tmp_path / ".steward").iterdir()) == []
+
+
+def test_the_server_tells_its_options_without_starting_anything(tmp_path: Path) -> None:
+    told = Steward(tmp_path, database_url="postgresql://127.0.0.1:1/nowhere").run("serve", "--help")
+    assert told.returncode == 0, told.stderr
+    assert "--n-jobs-per-worker" in told.stdout
