@@ -12,7 +12,10 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
+
+import regex
 
 from tools.json_text import CUT_OFF, Unreadable, read_json, read_value
 
@@ -24,6 +27,14 @@ _XML = re.compile(r"<function=([^<>\s]+)>(.*?)(?:</function>|$)", re.DOTALL)
 _XML_PARAMETER = re.compile(r"<parameter=([^<>\s]+)>\n?(.*?)\n?</parameter>", re.DOTALL)
 _NAME_BEFORE = re.compile(r"([A-Za-z_][\w.-]*)\s*(?:\[ARGS\]|```(?:json)?|[(:>])?\s*$")
 _NAMED = re.compile(rf"[\"']?(?:{'|'.join(NAME_KEYS)})[\"']?\s*:\s*[\"']([^\"']+)[\"']")
+
+
+@lru_cache(maxsize=256)
+def key_pattern(offered: tuple[str, ...]) -> regex.Pattern[str]:
+    """What an object begins with that may be a call."""
+    keys = [*NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS, "tool_calls", *offered]
+    listed = "|".join(regex.escape(key) for key in keys)
+    return regex.compile(rf"(?:\[\s*)?\{{\s*[\"'“]?(?:{listed})[\"'”]?\s*[:：]")
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import regex
@@ -21,14 +20,12 @@ from tools.json_text import Unreadable, read_json
 from tools.reading import new_call_id, with_calls
 from tools.registry import ToolRegistry, UnknownTool
 from tools.text_call_forms import (
-    ARGUMENT_KEYS,
-    NAME_KEYS,
-    OTHER_KEYS,
     TextCall,
     block_calls,
     calls_in_json,
     calls_in_tag,
     cut_off_call,
+    key_pattern,
 )
 from tools.validate import Validated
 
@@ -147,19 +144,11 @@ class _Piece:
     calls: tuple[TextCall, ...] = ()
 
 
-@lru_cache(maxsize=256)
-def _key_pattern(offered: tuple[str, ...]) -> regex.Pattern[str]:
-    """What an object begins with that may be a call."""
-    keys = [*NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS, "tool_calls", *offered]
-    listed = "|".join(regex.escape(key) for key in keys)
-    return regex.compile(rf"(?:\[\s*)?\{{\s*[\"'“]?(?:{listed})[\"'”]?\s*[:：]")
-
-
 class _Scanner:
     def __init__(self, are_calls: Judge, offered: Collection[str]) -> None:
         self.calls: list[TextCall] = []
         self._are_calls = are_calls
-        self._key = _key_pattern(tuple(offered))
+        self._key = key_pattern(tuple(offered))
         self._held = ""
         self._before = ""
         self._after_call = False
