@@ -122,6 +122,9 @@ async def test_vectors_of_more_dimensions_than_the_index_holds_are_compared_in_f
         assert found[1].fit == pytest.approx(0.5, abs=1e-3)
 
 
+HIDDEN = "SELECT FROM pg_class WHERE oid = 'user_memory'::regclass AND relallvisible < relpages"
+
+
 async def test_among_many_users_each_gets_ten_rows_from_an_index_that_holds_all_it_needs(
     database_url: str, embedder: LocalEmbedder
 ) -> None:
@@ -131,6 +134,8 @@ async def test_among_many_users_each_gets_ten_rows_from_an_index_that_holds_all_
             "SET synchronous_commit = on"
         )  # else the vacuum comes before the commit is safe
         await fill(database, embedder, SENTENCES, people, MAY)
+        while await database.fetch(HIDDEN):  # what runs beside this can keep a vacuum from marking every page
+            await database.execute("VACUUM user_memory")
         explained = await plan(database, embedder, "user 1", SENTENCES[0], MAY)
         times = await measure(database, embedder, people[:12], SENTENCES, MAY, random.Random(1))
     assert "Index Only Scan using user_memory_search" in explained
