@@ -227,7 +227,7 @@ def test_a_server_left_behind_by_user_and_watcher_is_adopted(tmp_path: Path) -> 
     os.kill(watcher_of(tmp_path), signal.SIGKILL)
     process.kill()
     process.communicate(timeout=SECONDS)
-    assert len(processes(tmp_path)) == 1
+    assert eventually(lambda: len(processes(tmp_path)) == 1)
     with using(tmp_path) as url:
         assert rows(url) == 1
     assert processes(tmp_path) == {}
