@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from functools import wraps
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.graph import END, START, StateGraph
 
 from graph import edges
@@ -69,21 +69,26 @@ def build_graph(
     return graph
 
 
-def _path(decide: Callable[[AgentState], Any]) -> Callable[[AgentState], Awaitable[Any]]:
-    """The decision as a coroutine: LangGraph would hand a plain function to a thread."""
+class _Path(Runnable[AgentState, Any]):
+    """A decision of `graph.edges`, called as it is: LangGraph would trace a plain function like a stage of its own, and
+    hand it to a thread."""
 
-    @wraps(decide)
-    async def path(state: AgentState) -> Any:
-        return decide(state)
+    def __init__(self, decide: Callable[[AgentState], Any]) -> None:
+        self.decide = decide
+        self.name = decide.__name__
 
-    return path
+    def invoke(self, input: AgentState, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+        return self.decide(input)
+
+    async def ainvoke(self, input: AgentState, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+        return self.decide(input)
 
 
 def _connect(graph: Graph) -> None:
     graph.add_edge(START, "begin_turn")
     graph.add_conditional_edges(
         "begin_turn",
-        _path(edges.after_begin),
+        _Path(edges.after_begin),
         {
             "what is asked": "route",
             "what is known": "recall_memory",
@@ -96,13 +101,13 @@ def _connect(graph: Graph) -> None:
     graph.add_edge("recall_memory", "assemble_context")
     graph.add_conditional_edges(
         "assemble_context",
-        _path(edges.after_assembly),
+        _Path(edges.after_assembly),
         {"ready": "call_model", "unsure": "clarify", "failed": "write_memory"},
     )
     graph.add_edge("clarify", "write_memory")
     graph.add_conditional_edges(
         "call_model",
-        _path(edges.after_model),
+        _Path(edges.after_model),
         {
             "tools": "execute_tools",
             "review": "reflect",
@@ -112,7 +117,7 @@ def _connect(graph: Graph) -> None:
     )
     graph.add_conditional_edges(
         "execute_tools",
-        _path(edges.after_tools),
+        _Path(edges.after_tools),
         {
             "retry": "execute_tools",
             "approval": "request_approval",
@@ -122,12 +127,12 @@ def _connect(graph: Graph) -> None:
     )
     graph.add_conditional_edges(
         "request_approval",
-        _path(edges.after_approval),
+        _Path(edges.after_approval),
         {"settled": "execute_tools", "undecided": "request_approval"},
     )
     graph.add_conditional_edges(
-        "reflect", _path(edges.after_review), {"final": "write_memory", "another round": "reflect"}
+        "reflect", _Path(edges.after_review), {"final": "write_memory", "another round": "reflect"}
     )
     graph.add_conditional_edges(
-        "write_memory", _path(edges.after_memory), {"done": END, "waiting for staff": "request_approval"}
+        "write_memory", _Path(edges.after_memory), {"done": END, "waiting for staff": "request_approval"}
     )

@@ -84,12 +84,13 @@ class OneTurnGraph(CompiledGraph):
             # Recall asks for it as soon as the thread has been taken and read.
             services = await self.holder.services()
             services.embedder.anticipate(question_text(str(brought.messages[-1].text)))
-        async with self._turn(thread_id) as (last_step, newest_job):
+        async with self._turn(thread_id) as held:
+            last_step = held.last_step
             context = _for_owner(last_step.user_id if last_step else None, context)
             options["context"] = context
             config = _naming_the_user(config or {}, context)
             entry = await self._entry(input, brought, config, context, last_step)
-            config = _begun(config, time.time() if entry.goes_on else None, newest_job)
+            config = _begun(config, time.time() if entry.goes_on else None, held.newest_job)
             if entry.earlier is None or entry.earlier.waits:
                 events = cast(AsyncGenerator[Any], super().astream(entry.input, config, **options))
                 async with aclosing(_told_clearly(events)) as told:
@@ -106,14 +107,11 @@ class OneTurnGraph(CompiledGraph):
         settings = services.settings
         patience = settings.steward_turn_seconds * PATIENCE if settings.steward_busy == "queue" else 0.0
         async with services.leases.hold(thread_id, patience=patience) as held:
-            saver = self.checkpointer if isinstance(self.checkpointer, CheckpointSaver) else None
-            if saver:
-                saver.begin_anew(thread_id)
-            try:
+            if not isinstance(self.checkpointer, CheckpointSaver):
                 yield held
-            finally:
-                if saver:
-                    await saver.flush()
+                return
+            async with self.checkpointer.turn(held.lease, empty=held.last_step is None):
+                yield held
 
     async def _entry(
         self,

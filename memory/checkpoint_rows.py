@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 from langgraph.checkpoint.base import WRITES_IDX_MAP, Checkpoint
 from psycopg.types.json import Jsonb
 
+from memory.leases import Lease
+
 
 class Place(NamedTuple):
     """A checkpoint's place in its thread."""
@@ -83,6 +85,8 @@ class Entry:
     channel that is stored as differences is none, even where the checkpoint has all of it."""
     versions: frozenset[str] = frozenset()
     """Channels that the checkpoint knows."""
+    lease: Lease | None = None
+    """Given back with the last step of a turn."""
 
     def outdates(self, write: WriteRow) -> bool:
         """Whether a write to this checkpoint's parent has found its way into this checkpoint."""
@@ -106,6 +110,7 @@ class Batch:
     values: dict[tuple[str, ...], ValueRow] = field(default_factory=dict)
     steps: dict[tuple[str, ...], StepRow] = field(default_factory=dict)
     outdated: list[WriteRow] = field(default_factory=list)
+    leases: list[Lease] = field(default_factory=list)
 
     @classmethod
     def of(cls, entries: Iterable[Entry], stored: Mapping[Place, Sequence[WriteRow]]) -> Batch:
@@ -126,6 +131,8 @@ class Batch:
         if (step := entry.step) is None:
             return
         self.steps[step[:3]] = step
+        if entry.lease is not None:
+            self.leases.append(entry.lease)
         if step.parent_id is not None:
             parent = Place(step.thread_id, step.namespace, step.parent_id)
             here = [write for write in self.writes.values() if write.place == parent]
@@ -143,6 +150,7 @@ class Batch:
             "marks": _with_bytes(_WRITE, self.marks.values(), heap),
             "values": _with_bytes(_VALUE, self.values.values(), heap),
             "steps": Jsonb([dict(zip(_STEP, step, strict=True)) for step in self.steps.values()]),
+            "leases": Jsonb([{"thread_id": lease.thread_id, "owner": lease.owner} for lease in self.leases]),
             "bytes": bytes(heap),
         }
 

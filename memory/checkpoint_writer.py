@@ -128,6 +128,8 @@ class CheckpointWriter:
         """Sent again where the connection is lost meanwhile: stored twice is stored once."""
         async with self._database.connection() as connection:
             await connection.execute(STORE, batch.parameters())
+        for lease in batch.leases:
+            lease.given_back = True
         for step in batch.steps.values():
             if step.parent_id is not None:
                 self._stored.pop(Place(step.thread_id, step.namespace, step.parent_id), None)

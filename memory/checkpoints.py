@@ -32,6 +32,7 @@ from memory.checkpoint_rows import Entry, Place, StepRow, ValueRow, WriteRow, go
 from memory.checkpoint_serializer import Sealed, make_serializer
 from memory.checkpoint_writer import CheckpointWriter
 from memory.database import Database
+from memory.leases import Lease
 from memory.settings import MemorySettings
 from memory.sql_file import read_sql
 
@@ -72,6 +73,10 @@ class CheckpointSaver(AsyncPostgresSaver):
         self._database = database
         self._sealed = sealed
         self._writer = CheckpointWriter(database)
+        self._leases: dict[str, Lease] = {}
+        """Of the turns that run in this process, by thread."""
+        self._empty: set[str] = set()
+        """Threads of running turns that have no checkpoint yet."""
 
     @asynccontextmanager
     async def _cursor(self, *, pipeline: bool = False) -> AsyncIterator[AsyncCursor[DictRow]]:
@@ -119,7 +124,9 @@ class CheckpointSaver(AsyncPostgresSaver):
             step=step,
             holds=frozenset((plain.keys() | values.keys()) - snapshots),
             versions=frozenset(checkpoint["channel_versions"]),
+            lease=None if more or metadata["source"] != "loop" else self._leases.get(place.thread_id),
         )
+        self._empty.discard(place.thread_id)
         await self._writer.put(entry, may_wait=more and _in_background(config))
         return {
             "configurable": {
@@ -142,6 +149,8 @@ class CheckpointSaver(AsyncPostgresSaver):
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """The checkpoint, after what this process still had to store."""
+        if config["configurable"]["thread_id"] in self._empty:
+            return None
         await self._writer.flush()
         return await super().aget_tuple(config)
 
@@ -193,9 +202,24 @@ class CheckpointSaver(AsyncPostgresSaver):
         """Store what still waits, of all threads."""
         await self._writer.flush()
 
-    def begin_anew(self, thread_id: str) -> None:
-        """Go on from what is stored of the thread, whatever an earlier run could not store. For whoever holds it."""
+    @asynccontextmanager
+    async def turn(self, lease: Lease, *, empty: bool) -> AsyncIterator[None]:
+        """A turn of whoever holds the thread: it goes on from what is stored, whatever an earlier run could not store,
+        and everything of it is stored in the end. Its last step gives the lease back.
+
+        `empty`: there was no checkpoint yet when the thread was taken.
+        """
+        thread_id = lease.thread_id
         self._writer.forget_failures(thread_id)
+        self._leases[thread_id] = lease
+        if empty:
+            self._empty.add(thread_id)
+        try:
+            yield
+        finally:
+            del self._leases[thread_id]
+            self._empty.discard(thread_id)
+            await self._writer.flush()
 
     async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
         """Undo runs, as the server's rollback asks; a run that a later one has built on is kept whole."""

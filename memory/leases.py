@@ -7,6 +7,7 @@ import os
 import socket
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any, LiteralString, NamedTuple
 from uuid import uuid4
 from weakref import WeakValueDictionary
@@ -72,9 +73,20 @@ class LastStep(NamedTuple):
     """Whose thread it is."""
 
 
+@dataclass
+class Lease:
+    """The right to run a turn on a thread, until it is given back or runs out."""
+
+    thread_id: str
+    owner: str
+    given_back: bool = False
+    """Whoever stores the last step of the turn gives it back in the same statement."""
+
+
 class Held(NamedTuple):
     """What is known of a thread as it is taken."""
 
+    lease: Lease
     last_step: LastStep | None
     """None where there is no checkpoint yet."""
     newest_job: int
@@ -97,14 +109,15 @@ class ThreadLeases:
         if patience <= 0 and queue.locked():
             raise ThreadBusy()
         async with queue:
-            owner = _new_owner()
-            held = await self._take(thread_id, owner, patience)
-            renewing = asyncio.create_task(self._renew(thread_id, owner))
+            lease = Lease(thread_id, _new_owner())
+            held = await self._take(lease, patience)
+            renewing = asyncio.create_task(self._renew(lease))
             try:
                 yield held
             finally:
                 renewing.cancel()
-                await self._let_go(RELEASE, {"thread": thread_id, "owner": owner})
+                if not lease.given_back:
+                    await self._let_go(RELEASE, {"thread": thread_id, "owner": lease.owner})
 
     @asynccontextmanager
     async def hold_all(self, thread_ids: Iterable[str], *, patience: float) -> AsyncIterator[None]:
@@ -126,10 +139,10 @@ class ThreadLeases:
         finally:
             await self._let_go(RELEASE_ALL, params)
 
-    async def _take(self, thread_id: str, owner: str, patience: float) -> Held:
+    async def _take(self, lease: Lease, patience: float) -> Held:
         end = asyncio.get_running_loop().time() + patience
         pause = FIRST_PAUSE
-        params = {"thread": thread_id, "owner": owner, "seconds": LEASE_SECONDS, "dead": ""}
+        params = {"thread": lease.thread_id, "owner": lease.owner, "seconds": LEASE_SECONDS, "dead": ""}
         while (taken := await self._database.fetch_one(TAKE, params)) is None:
             held = await self._database.fetch_one(HOLDER, params)
             params["dead"] = held["owner"] if held and self._is_over(held["owner"]) else ""
@@ -140,18 +153,19 @@ class ThreadLeases:
             await asyncio.sleep(pause)
             pause = min(pause * 1.5, LONGEST_PAUSE)
         last_step = LastStep(taken["source"], taken["user_id"]) if taken["source"] else None
-        return Held(last_step, taken["newest_job"])
+        return Held(lease, last_step, taken["newest_job"])
 
-    async def _renew(self, thread_id: str, owner: str) -> None:
+    async def _renew(self, lease: Lease) -> None:
+        params = {"thread": lease.thread_id, "owner": lease.owner, "seconds": LEASE_SECONDS}
         while True:
             await asyncio.sleep(RENEW_SECONDS)
             try:
-                params = {"thread": thread_id, "owner": owner, "seconds": LEASE_SECONDS}
                 if not await self._database.execute(RENEW, params):
-                    log.warning("thread lease lost", thread_id=thread_id)
+                    if not lease.given_back:
+                        log.warning("thread lease lost", thread_id=lease.thread_id)
                     return
             except DatabaseError as error:
-                log.warning("thread lease not renewed", thread_id=thread_id, error=str(error))
+                log.warning("thread lease not renewed", thread_id=lease.thread_id, error=str(error))
 
     async def _let_go(self, statement: LiteralString, params: dict[str, Any]) -> None:
         try:

@@ -1,5 +1,6 @@
 -- Store what runs have produced: writes of tasks, marks (interrupts, errors, answers to them), values of channels, and
--- the checkpoints that name them. One statement, so that a checkpoint never stands without what belongs to it.
+-- the checkpoints that name them. One statement, so that a checkpoint never stands without what belongs to it; the last
+-- one of a turn gives the thread back with it.
 -- Rows come as JSON; the bytes of all of them follow each other in `bytes`, and each row says where its own are.
 WITH
     outdated AS (
@@ -43,6 +44,11 @@ WITH
             thread_id text, checkpoint_ns text, channel text, version text, type text, first integer, length integer
         )
         ON CONFLICT DO NOTHING
+    ),
+    given_back AS (
+        DELETE FROM thread_lease AS held
+        USING jsonb_to_recordset(%(leases)s) AS lease (thread_id text, owner text)
+        WHERE held.thread_id = lease.thread_id AND held.owner = lease.owner
     )
 INSERT INTO checkpoints (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, checkpoint, metadata)
 SELECT thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, checkpoint, metadata
