@@ -9,15 +9,14 @@ from typing import Protocol
 import structlog
 from langchain_core.runnables import RunnableConfig
 from langgraph.config import get_config
-from langgraph.errors import GraphBubbleUp
 from langgraph.runtime import Runtime
 from opentelemetry import trace
 
-from graph.faults import SKIPPED, after_fault
+from graph.first_stages import FIRST_STAGES
 from graph.overriding import under_overrides
 from graph.server.acting import acting_context
-from memory.errors import StewardError
 from nodes.context import AgentContext
+from nodes.open_turn import next_turn_id
 from nodes.run import Node, Run, Services
 from nodes.state import AgentState
 
@@ -47,18 +46,14 @@ def bind(name: str, node: Node, holder: ServiceHolder) -> BoundNode:
         services = await holder.services()
         config = get_config()
         thread_id = str(config.get("configurable", {}).get("thread_id", ""))
-        turn = state.get("turn") if name != "begin_turn" else None  # what stands there is the last one's
         context = acting_context(runtime.context, config)
         services = under_overrides(services, context)
         state = _with_time(state, config, services.settings.steward_turn_seconds)
         after_job = config.get("configurable", {}).get(AFTER_JOB)
         run = Run(services, context, thread_id, config, runtime.stream_writer, after_job)
-        ids = {"thread_id": thread_id, "turn_id": turn["id"] if turn else "", "node": name}
-        with structlog.contextvars.bound_contextvars(**ids), _span(name, ids) as span:
-            update = await _served(name, node, state, run)
-            if opened := update.get("turn"):
-                span.set_attribute("steward.turn_id", opened["id"])
-            return update
+        ids = {"thread_id": thread_id, "turn_id": _turn_id(name, state), "node": name}
+        with structlog.contextvars.bound_contextvars(**ids), _span(name, ids):
+            return await node(state, run)
 
     bound.__name__ = name
     return bound
@@ -72,18 +67,12 @@ def _with_time(state: AgentState, config: RunnableConfig, seconds: float) -> Age
     return {**state, "turn": {**turn, "deadline": max(turn["deadline"], since + seconds)}}
 
 
-async def _served(name: str, node: Node, state: AgentState, run: Run) -> AgentState:
-    """The stage's update. Errors of the house say themselves what to do, and the graph's own signals are none."""
-    if state.get("fault") and name in SKIPPED:
-        return {}
-    try:
-        return await node(state, run)
-    except (StewardError, GraphBubbleUp):
-        raise
-    except Exception as error:
-        if name == "request_approval":
-            raise  # it would be asked again, and fail again, without end
-        return after_fault(name, state, error)
+def _turn_id(name: str, state: AgentState) -> str:
+    """The turn that the stage works on; before it is opened, the last one's stands in the state."""
+    if name in FIRST_STAGES:
+        return next_turn_id(state)
+    turn = state.get("turn")
+    return turn["id"] if turn else ""
 
 
 def _span(name: str, ids: Mapping[str, str]) -> AbstractContextManager[trace.Span]:

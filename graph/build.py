@@ -11,11 +11,12 @@ from langgraph.graph import END, START, StateGraph
 from graph import edges
 from graph.bind import ServiceHolder, bind
 from graph.chosen_business import chosen_business
+from graph.faults import served
+from graph.first_stages import beside_opening, opening
 from graph.holder import Holder
 from graph.overriding import context_schema
 from graph.settings import Settings
 from nodes.assemble_context import assemble_context
-from nodes.begin_turn import begin_turn
 from nodes.business import Business
 from nodes.call_model import call_model
 from nodes.clarify import clarify
@@ -32,7 +33,6 @@ from nodes.write_memory import write_memory
 Graph = StateGraph[AgentState, AgentContext, TurnInput, AgentState]
 
 STAGES: Mapping[str, Node] = {
-    "begin_turn": begin_turn,
     "route": route,
     "recall_memory": recall_memory,
     "assemble_context": assemble_context,
@@ -43,6 +43,9 @@ STAGES: Mapping[str, Node] = {
     "reflect": reflect,
     "write_memory": write_memory,
 }
+
+
+_BEGINNING: Mapping[str, Callable[[Node], Node]] = {"route": opening, "recall_memory": beside_opening}
 
 
 def build_graph(
@@ -63,8 +66,9 @@ def build_graph(
     holder = holder or Holder(settings, business)
     schema = context_schema(business, settings)
     graph: Graph = StateGraph(AgentState, context_schema=schema, input_schema=TurnInput)
-    for name, node in {**STAGES, **(stages or {})}.items():
-        graph.add_node(name, bind(name, node, holder))
+    for name, stage in {**STAGES, **(stages or {})}.items():
+        node = served(name, stage)
+        graph.add_node(name, bind(name, _BEGINNING[name](node) if name in _BEGINNING else node, holder))
     _connect(graph)
     return graph
 
@@ -85,24 +89,19 @@ class _Path(Runnable[AgentState, Any]):
 
 
 def _connect(graph: Graph) -> None:
-    graph.add_edge(START, "begin_turn")
     graph.add_conditional_edges(
-        "begin_turn",
-        _Path(edges.after_begin),
-        {
-            "what is asked": "route",
-            "what is known": "recall_memory",
-            "answered": "write_memory",
-            "with staff": END,
-            "waiting for staff": "request_approval",
-        },
+        START, _Path(edges.at_the_start), {"what is asked": "route", "what is known": "recall_memory"}
     )
-    graph.add_edge("route", "assemble_context")
+    graph.add_conditional_edges(
+        "route",
+        _Path(edges.after_route),
+        {"routed": "assemble_context", "with staff": END, "waiting for staff": "request_approval"},
+    )
     graph.add_edge("recall_memory", "assemble_context")
     graph.add_conditional_edges(
         "assemble_context",
         _Path(edges.after_assembly),
-        {"ready": "call_model", "unsure": "clarify", "failed": "write_memory"},
+        {"ready": "call_model", "unsure": "clarify", "answered": "write_memory"},
     )
     graph.add_edge("clarify", "write_memory")
     graph.add_conditional_edges(

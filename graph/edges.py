@@ -10,22 +10,22 @@ from nodes.context_groups import open_calls
 from nodes.state import AgentState
 
 
-def after_begin(
-    state: AgentState,
-) -> list[Literal["what is asked", "what is known"]] | Literal["answered", "with staff", "waiting for staff"]:
-    """Routing and recall run side by side; a thread with staff is silent, an unservable message answered.
+def at_the_start(state: AgentState) -> list[Literal["what is asked", "what is known"]]:
+    """Routing and recall run side by side; in a thread with staff the message is only taken in."""
+    return ["what is asked"] if state.get("handoff") else ["what is asked", "what is known"]
 
-    Also where the agent is silent, an approval that staff have not settled yet stays open.
-    """
+
+def after_route(state: AgentState) -> Literal["routed", "with staff", "waiting for staff"]:
+    """A thread with staff is silent; an approval that staff have not settled yet stays open there too."""
     if state.get("handoff"):
         return "waiting for staff" if state.get("approvals") else "with staff"
-    return ["what is asked", "what is known"] if state.get("answer") is None else "answered"
+    return "routed"
 
 
-def after_assembly(state: AgentState) -> Literal["ready", "unsure", "failed"]:
-    """Too unsure of the route: ask, instead of calling the model. After a fault there is nothing to call it for."""
-    if state.get("fault"):
-        return "failed"
+def after_assembly(state: AgentState) -> Literal["ready", "unsure", "answered"]:
+    """Too unsure of the route: ask, instead of calling the model. A message that could not be served has its answer."""
+    if state.get("answer") is not None:
+        return "answered"
     route = state["route"]
     return "unsure" if route and route["ask"] else "ready"
 

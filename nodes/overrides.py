@@ -100,9 +100,7 @@ class Overrides(BaseModel):
         ["assemble_context", "execute_tools"], "Tool calls of a turn.", "number", ge=1, le=200
     )
     max_tools: int | None = _value(["route"], "Tools of the business offered at once.", "number", ge=1, le=30)
-    turn_seconds: float | None = _value(
-        ["begin_turn"], "Seconds that a turn may take.", "number", ge=5, le=900
-    )
+    turn_seconds: float | None = _value(["route"], "Seconds that a turn may take.", "number", ge=5, le=900)
     context_tokens: int | None = _value(
         ["assemble_context"],
         "Tokens of the context, room for the answer included.",

@@ -1,7 +1,7 @@
 """The graph's state: LangChain messages and JSON-native values, so that any reader can open a checkpoint.
 
 Three kinds of field: the conversation, what outlives a turn, and what belongs to one turn. The last kind is
-reset by `begin_turn` (see `fresh_turn`).
+reset by `open_turn` (see `fresh_turn`).
 """
 
 from __future__ import annotations

@@ -89,9 +89,7 @@ async def test_a_turn_streams_in_every_mode_and_the_router_never_in_messages(cli
         events.setdefault(part.event, []).append(part.data)
     assert "error" not in events
     nodes = [node for update in events["updates"] for node in update]
-    assert {"begin_turn", "route", "recall_memory", "call_model", "execute_tools", "write_memory"} <= set(
-        nodes
-    )
+    assert {"route", "recall_memory", "call_model", "execute_tools", "write_memory"} <= set(nodes)
     assert events["values"][-1]["answer"] == ANSWER
     assert {event["phase"] for event in events["custom"]} == {"started", "finished"}
     spoken = [message for message, _ in events["messages"] if message["type"] in ("ai", "AIMessageChunk")]

@@ -45,7 +45,6 @@ async def test_a_turn_shows_its_way_its_calls_and_what_it_cost_also_when_others_
         last = (await talk.say("bye"))["turn"]["id"]
         turn = await turn_of(talk, first)
         assert nodes(turn) == [
-            "begin_turn",
             "recall_memory",
             "route",
             "assemble_context",

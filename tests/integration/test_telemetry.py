@@ -136,7 +136,7 @@ async def test_every_line_of_a_turn_has_its_ids_and_those_of_a_call_the_calls(
         turn_lines = list(lines)
     assert {line["turn_id"] for line in turn_lines} == {state["turn"]["id"] for state in states}
     assert {line["thread_id"] for line in turn_lines} == {talk.thread_id}
-    assert {line["node"] for line in turn_lines} <= {"begin_turn", "call_model", "execute_tools"}
+    assert {line["node"] for line in turn_lines} <= {"route", "call_model", "execute_tools"}
     of_calls = [line for line in turn_lines if line["node"] == "execute_tools"]
     ids = {call["id"] for state in states for call in state["tool_calls"]}
     assert {line["call_id"] for line in of_calls} == ids

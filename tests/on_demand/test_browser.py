@@ -65,14 +65,14 @@ def test_a_conversation_is_found_and_its_turn_shows_its_way(server: Server, brow
         page.get_by_role("link", name="How was this served?").first.click()
         expect(page.get_by_role("img", name="way through the graph")).to_be_visible()
         assert set(page.locator(".graph .node.taken > text").all_text_contents()) >= {
-            *("start", "begin_turn", "route", "recall_memory", "assemble_context", "call_model"),
+            *("start", "route", "recall_memory", "assemble_context", "call_model"),
             *("execute_tools", "write_memory", "end"),
         }
         assert page.locator(".graph .node:not(.taken) > text").all_text_contents() == [
             *("clarify", "request_approval", "reflect")
         ]
-        assert page.locator(".graph .edge.taken").count() == 10
-        expect(page.locator(".turn tbody tr").first).to_contain_text("begin_turn")
+        assert page.locator(".graph .edge.taken").count() == 9
+        expect(page.locator(".turn tbody tr").first).to_contain_text("recall_memory")
         expect(page.locator(".turn .intent").first).to_contain_text("order")
         expect(page.locator(".turn .call").first).to_contain_text("order_query")
         page.locator(".turn .call summary").first.click()

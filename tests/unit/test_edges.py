@@ -19,10 +19,12 @@ REQUEST = {"call_id": "c", "name": "t", "args": {}, "by": "customer", "reason": 
 @pytest.mark.parametrize(
     ("decide", "state", "path"),
     [
-        (edges.after_begin, {"handoff": {"since": ""}}, "with staff"),
-        (edges.after_begin, {"handoff": {"since": ""}, "approvals": [REQUEST]}, "waiting for staff"),
-        (edges.after_begin, {"answer": None}, ["what is asked", "what is known"]),
-        (edges.after_begin, {"answer": "I did not receive any text."}, "answered"),
+        (edges.at_the_start, {"handoff": {"since": ""}}, ["what is asked"]),
+        (edges.at_the_start, {"handoff": None}, ["what is asked", "what is known"]),
+        (edges.after_route, {"handoff": {"since": ""}}, "with staff"),
+        (edges.after_route, {"handoff": {"since": ""}, "approvals": [REQUEST]}, "waiting for staff"),
+        (edges.after_route, {"answer": None}, "routed"),
+        (edges.after_assembly, {"answer": "I did not receive any text."}, "answered"),
         (edges.after_assembly, {"route": {"ask": True}}, "unsure"),
         (edges.after_assembly, {"route": {"ask": False}}, "ready"),
         (edges.after_model, {"messages": [HUMAN, CALL]}, "tools"),

@@ -94,7 +94,7 @@ async def _chain(
 
 
 def _without_the_next(chain: Sequence[StateSnapshot]) -> Sequence[StateSnapshot]:
-    """A later message stands beside the turn's state until `begin_turn` has taken it in."""
+    """A later message stands beside the turn's state until the turn has been opened."""
     for place, snapshot in enumerate(chain):
         if place and (snapshot.metadata or {}).get("source") == "input":
             return chain[:place]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-import structlog
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
 from memory.borrowed import without_copies
@@ -28,7 +27,7 @@ from tools.calls import Envelope
 from tools.envelope import render
 
 
-async def begin_turn(state: AgentState, run: Run) -> AgentState:
+async def open_turn(state: AgentState, run: Run) -> AgentState:
     """Check the customer's message and open its turn; a message that cannot be served is answered here.
 
     In a thread that was handed over the agent is silent: what the customer writes stands there for the colleague,
@@ -37,8 +36,7 @@ async def begin_turn(state: AgentState, run: Run) -> AgentState:
     messages = state.get("messages", [])
     message = _latest(messages)
     text, whole = kept_text(message.text)
-    turn = _open(message, text, state.get("turn"), run)
-    structlog.contextvars.bind_contextvars(turn_id=turn["id"])
+    turn = turn_frame(state, run)
     update: AgentState = {**fresh_turn(), "turn": turn}
     changes = _cleaned(messages, turn["message_id"])
     waiting = state.get("approvals", [])
@@ -96,7 +94,7 @@ async def _remember_unclosed(state: AgentState, turn: Turn, run: Run) -> None:
             Exchange(
                 user_id=last["user_id"] if own and last else turn["user_id"],
                 thread_id=run.thread_id,
-                turn_id=f"turn-{unclosed.message_id}",
+                turn_id=_turn_id(unclosed.message_id),
                 message_id=unclosed.message_id,
                 customer=clean_text(unclosed.customer),
                 answer=without_copies(unclosed.answer, [unclosed.customer], foreign),
@@ -108,12 +106,24 @@ async def _remember_unclosed(state: AgentState, turn: Turn, run: Run) -> None:
         )
 
 
-def _open(message: HumanMessage, text: str, last: Turn | None, run: Run) -> Turn:
+def next_turn_id(state: AgentState) -> str:
+    """Of the turn that the latest message begins. Raises InvalidInput."""
+    return _turn_id(_latest(state.get("messages", [])).id or "")
+
+
+def _turn_id(message_id: str) -> str:
+    return f"turn-{message_id}"
+
+
+def turn_frame(state: AgentState, run: Run) -> Turn:
+    """The frame of the turn that the latest message begins; `state` still has the last one's. Raises InvalidInput."""
+    message, last = _latest(state.get("messages", [])), state.get("turn")
+    text, _ = kept_text(message.text)
     now = run.now()
     context = run.context
     message_id = message.id or new_id("message")
     return {
-        "id": f"turn-{message_id}",
+        "id": _turn_id(message_id),
         "message_id": message_id,
         "thread_id": run.thread_id,
         "started_at": now.isoformat(),
