@@ -11,6 +11,7 @@ import json
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
+from langchain_core.callbacks import AsyncCallbackManagerForLLMRun
 from langchain_core.language_models import LanguageModelInput
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.outputs import ChatGenerationChunk, ChatResult
@@ -45,18 +46,31 @@ class EndpointChat(ChatOpenAI):
         payload["extra_body"] = {**(payload.get("extra_body") or {}), **aside}
         return payload
 
+    async def _agenerate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        """The client is asked for the text of the answer: it would make objects of it that are taken apart again."""
+        payload = self._get_request_payload(messages, stop=stop, **kwargs)
+        body = {**payload, **payload.pop("extra_body")}
+        answer = await self.root_async_client.post("/chat/completions", cast_to=str, body=body)
+        return self._create_chat_result(json.loads(answer))
+
     def _create_chat_result(
         self, response: dict[str, Any] | OpenAIModel, generation_info: dict[str, Any] | None = None
     ) -> ChatResult:
-        body: Any = response.model_dump(warnings=False) if isinstance(response, OpenAIModel) else response
-        sent = [choice["message"] for choice in body.get("choices") or ()] if isinstance(body, dict) else []
+        wire = response if isinstance(response, dict) else {}
+        sent = [choice["message"] for choice in wire.get("choices") or ()]
         raw_calls = [message.pop("tool_calls", None) or [] for message in sent]
-        result: ChatResult = super()._create_chat_result(body, generation_info)
-        for generation, wire, calls in zip(result.generations, sent, raw_calls, strict=True):
+        result: ChatResult = super()._create_chat_result(response, generation_info)
+        for generation, said, calls in zip(result.generations, sent, raw_calls, strict=True):
             message = generation.message
             message.additional_kwargs[RAW_CALLS] = [_whole_call(call) for call in calls]
-            _keep_reasoning(message, wire)
-            _keep_cached_tokens(message, body.get("usage"))
+            _keep_reasoning(message, said)
+            _keep_cached_tokens(message, wire.get("usage"))
         return result
 
     async def _astream(self, *args: Any, **kwargs: Any) -> AsyncIterator[ChatGenerationChunk]:

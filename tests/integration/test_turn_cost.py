@@ -14,7 +14,7 @@ from bench.peer.words import SHORT
 
 MOST_ROUND_TRIPS = 70
 """The benchmark counts 48 on a busy machine, where checkpoints find less company than on a quiet one."""
-CHECKPOINTS = 10
+CHECKPOINTS = 9
 """The message, and one for each of nine steps: begin, route beside recall, assemble, model, tool, assemble, …"""
 LATER = (
     "rjieba",

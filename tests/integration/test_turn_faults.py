@@ -189,11 +189,17 @@ async def test_without_a_model_the_answer_is_polite_in_the_customers_language(
         assert (await talk.say(words))["answer"] == "Here I am."
 
 
-@pytest.mark.parametrize("stage", ["route", "recall_memory", "assemble_context", "call_model", "begin_turn"])
+@pytest.mark.parametrize("stage", ["route", "recall_memory", "assemble_context", "call_model", "open_turn"])
 async def test_a_stage_with_a_fault_of_its_own_ends_the_turn_with_an_apology_and_an_intact_thread(
-    stage: str, module_database_url: str, tmp_path: Path, server: ModelServer, script: RoleQueues
+    stage: str,
+    module_database_url: str,
+    tmp_path: Path,
+    server: ModelServer,
+    script: RoleQueues,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     from graph.build import STAGES
+    from nodes.open_turn import open_turn
 
     faulty = True
 
@@ -202,13 +208,13 @@ async def test_a_stage_with_a_fault_of_its_own_ends_the_turn_with_an_apology_and
         if faulty:
             faulty = False
             raise KeyError("password=hunter2")
-        return await STAGES[stage](state, run)
+        return await (STAGES | {"open_turn": open_turn})[stage](state, run)
 
+    monkeypatch.setattr("graph.first_stages.open_turn", fails_once if stage == "open_turn" else open_turn)
+    stages = {stage: fails_once} if stage in STAGES else {}
     script.add("chat", Reply("Fine."), Reply("Fine."))
     values = {"database_url": module_database_url, "steward_home": tmp_path, **QUIET, **server.settings()}
-    async with open_agent(
-        Settings(_env_file=None, **values), business([]), stages={stage: fails_once}
-    ) as agent:
+    async with open_agent(Settings(_env_file=None, **values), business([]), stages=stages) as agent:
         talk = Talk(agent)
         state = await talk.say("hello")
         if stage == "recall_memory":
