@@ -56,6 +56,8 @@ RESTART_SECONDS = 1.0
 LOOK_SECONDS = 4.0
 """Between looks for jobs that nobody works on."""
 DRAIN_POLL_SECONDS = 0.1
+MAINTENANCE = "17 * * * *"
+"""When memories are aged and what is outdated goes, as cron has it; a worker makes up for what it missed in ten minutes."""
 
 LEFT = """
 SELECT count(*) AS jobs FROM procrastinate_jobs
@@ -269,7 +271,7 @@ def _register(app: App, worker: Worker) -> None:
         if arguments:
             await worker.summarise_user(_id(context), arguments["user_id"])
 
-    @app.periodic(cron="17 * * * *")
+    @app.periodic(cron=MAINTENANCE)
     @app.task(name=MAINTAIN, queue=QUEUE, queueing_lock=MAINTAIN, lock=MAINTAIN)
     async def maintain_memory(timestamp: int) -> None:
         await worker.maintain()

@@ -9,6 +9,12 @@ import pytest
 from tests.support.model_server import ModelServer, RoleQueues
 
 
+@pytest.fixture(autouse=True)
+def _no_maintenance_by_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the tests remember was said years ago: it would be aged in one hour's tests and not in another's."""
+    monkeypatch.setattr("memory.worker.MAINTENANCE", "0 0 29 2 *")
+
+
 @pytest.fixture(scope="session")
 def running_model_server() -> Iterator[ModelServer]:
     with ModelServer(RoleQueues()) as server:
