@@ -57,7 +57,7 @@ LOOK_SECONDS = 4.0
 """Between looks for jobs that nobody works on."""
 DRAIN_POLL_SECONDS = 0.1
 MAINTENANCE = "17 * * * *"
-"""When memories are aged and what is outdated goes, as cron has it; a worker makes up for what it missed in ten minutes."""
+"""When memories are aged and what is outdated goes, as cron has it; a worker that starts makes up for ten minutes."""
 
 LEFT = """
 SELECT count(*) AS jobs FROM procrastinate_jobs

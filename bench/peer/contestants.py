@@ -163,7 +163,7 @@ async def open_bare(url: str, endpoint: Endpoint) -> AsyncIterator[Compiled]:
         return "execute_tools" if isinstance(last, AIMessage) and last.tool_calls else "write_memory"
 
     graph = StateGraph(BareState)
-    for name in ("begin_turn", "route", "recall_memory", "assemble_context", "write_memory"):
+    for name in ("route", "recall_memory", "assemble_context", "write_memory"):
         graph.add_node(name, nothing)
     graph.add_node("call_model", call_model)
     graph.add_node("execute_tools", execute_tools)
@@ -176,9 +176,8 @@ async def open_bare(url: str, endpoint: Endpoint) -> AsyncIterator[Compiled]:
 
 
 _EDGES: Sequence[tuple[str, str]] = (
-    (START, "begin_turn"),
-    ("begin_turn", "route"),
-    ("begin_turn", "recall_memory"),
+    (START, "route"),
+    (START, "recall_memory"),
     ("assemble_context", "call_model"),
     ("execute_tools", "assemble_context"),
     ("write_memory", END),

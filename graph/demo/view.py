@@ -17,18 +17,14 @@ def describe(node: str, update: Update | None) -> list[str]:
     return _DESCRIBE[node](update or {}) if node in _DESCRIBE else []
 
 
-def _begin_turn(update: Update) -> list[str]:
-    turn = update["turn"]
-    return [
-        f"turn of {turn['user_id']}, language {turn['locale']}, {turn['started_at'][:16].replace('T', ' ')} UTC"
-    ]
-
-
 def _route(update: Update) -> list[str]:
-    route = update["route"]
+    turn, route = update["turn"], update.get("route")
+    opened = f"turn of {turn['user_id']}, language {turn['locale']}, {turn['started_at'][:16].replace('T', ' ')} UTC"
+    if not route:
+        return [opened]
     intents = ", ".join(f"{i['name']} {i['confidence']:.2f} ({i['source']})" for i in route["intents"])
     review = " · answers of this kind are reviewed" if route["review"] else ""
-    return [f"{intents} · offers {', '.join(route['tools'])}{review}"]
+    return [opened, f"{intents} · offers {', '.join(route['tools'])}{review}"]
 
 
 def _recall(update: Update) -> list[str]:
@@ -90,7 +86,6 @@ def _write(_: Update) -> list[str]:
 
 
 _DESCRIBE: Mapping[str, Callable[[Update], list[str]]] = {
-    "begin_turn": _begin_turn,
     "route": _route,
     "recall_memory": _recall,
     "assemble_context": _assemble,
