@@ -68,7 +68,8 @@ class CheckpointSaver(AsyncPostgresSaver):
         sealed: bool,
         copied: Sequence[LiteralString] = (),
     ) -> None:
-        super().__init__(database.pool, serde=serde)
+        pool: Any = database.pool  # of a subclass's connections, which the parent's type does not know
+        super().__init__(pool, serde=serde)
         self._copied = copied
         self._database = database
         self._sealed = sealed

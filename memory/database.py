@@ -9,10 +9,11 @@ from contextlib import asynccontextmanager, contextmanager
 from types import TracebackType
 from typing import Any, Self
 
-from psycopg import AsyncConnection, InterfaceError, OperationalError, errors
+from psycopg import InterfaceError, OperationalError, errors
 from psycopg.rows import DictRow, dict_row
 from psycopg_pool import PoolClosed, PoolTimeout, TooManyRequests
 
+from memory.bounded_connection import BoundedConnection
 from memory.business_schema import FIRST, claim_schema, schema_of
 from memory.database_url import DatabaseUrl, is_lasting
 from memory.embedded import EmbeddedPostgres
@@ -20,7 +21,7 @@ from memory.errors import ConnectionDropped, DatabaseUnavailable, SchemaError
 from memory.pool import RECONNECT_SECONDS, CheckedPool
 from memory.settings import MemorySettings
 
-Connection = AsyncConnection[DictRow]
+Connection = BoundedConnection[DictRow]
 Pool = CheckedPool[Connection]
 SchemaFinder = Callable[[Connection], Awaitable[str]]
 
@@ -31,8 +32,13 @@ NOT_STORING: dict[type[Exception], str] = {
 }
 START_SECONDS = 10.0
 RETRY_SECONDS = 0.3
+GRACE_SECONDS = 5.0
+"""For the answer of a statement, beyond the time in which the server ends it."""
+IDLE_IN_TRANSACTION_SECONDS = 60
+"""What a client holds in Postgres that has gone without a word, in the midst of a transaction, is free after that."""
 # A server that has gone without a word is noticed within a minute; ignored on a unix socket.
-KEEPALIVE = {
+NETWORK = {
+    "connect_timeout": 5,
     "keepalives_idle": 20,
     "keepalives_interval": 10,
     "keepalives_count": 3,
@@ -43,7 +49,8 @@ KEEPALIVE = {
 # else is possible. Before Postgres 18 such a plan counts as so costly that it would be compiled each time.
 SESSION = """
 SELECT set_config('statement_timeout', %s, false), set_config('plan_cache_mode', 'force_generic_plan', false),
-    set_config('enable_seqscan', 'off', false), set_config('jit', 'off', false)
+    set_config('enable_seqscan', 'off', false), set_config('jit', 'off', false),
+    set_config('idle_in_transaction_session_timeout', %s, false)
 """
 
 
@@ -88,14 +95,14 @@ class Database:
             "autocommit": True,
             "prepare_threshold": None if self.pgbouncer else 0,
             "row_factory": dict_row,
-            "connect_timeout": 5,
-            **KEEPALIVE,
+            **NETWORK,
         }
         self.pool = self._make_pool()
 
     def _make_pool(self) -> Pool:
         return Pool(
             self.url,
+            connection_class=Connection,
             min_size=1,
             max_size=self.size,
             open=False,
@@ -104,6 +111,12 @@ class Database:
             configure=self._configure,
             kwargs=self._options,
         )
+
+    async def connect(self) -> Connection:
+        """A connection of one's own, beside the pool's. Raises psycopg's OperationalError."""
+        connection = await Connection.connect(self.url, **self._options)
+        connection.answer_seconds = self.statement_seconds + GRACE_SECONDS
+        return connection
 
     @property
     def sqlalchemy_url(self) -> str:
@@ -187,15 +200,17 @@ class Database:
             ) from error
 
     async def _configure(self, connection: Connection) -> None:
+        connection.answer_seconds = self.statement_seconds + GRACE_SECONDS
         if not self.pgbouncer:
-            await connection.execute(SESSION, (str(round(self.statement_seconds * 1000)),))
+            limits = (round(self.statement_seconds * 1000), IDLE_IN_TRANSACTION_SECONDS * 1000)
+            await connection.execute(SESSION, [str(limit) for limit in limits])
 
     async def _wait_for_server(self) -> None:
         """Connect once before the pool does, since a pool does not tell why it could not."""
         until = time.monotonic() + self.start_seconds
         while True:
             try:
-                connection = await AsyncConnection.connect(self.url, **self._options)
+                connection = await self.connect()
             except OperationalError as error:
                 if is_lasting(str(error)) or time.monotonic() > until:
                     raise DatabaseUnavailable(self.address.explain(str(error))) from error

@@ -101,7 +101,7 @@ def _refuse_changed(known: Sequence[Migration], applied: Applied) -> None:
 
 async def _apply(database: Database, migration: Migration) -> bool:
     """Apply and record one migration, unless another process has done so by now."""
-    async with database.transaction() as connection:
+    async with database.transaction() as connection, connection.answering_within(None):
         await connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
         await connection.execute("SET LOCAL statement_timeout = 0")
         await connection.execute(SCHEMA_MIGRATION, prepare=False)

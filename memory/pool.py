@@ -2,8 +2,9 @@
 
 What the library does otherwise: a client that is handed a dropped connection pauses for 1, 2, 4 … seconds before each
 next one, so that after a restart a pool of five idle connections serves nobody for its whole time limit; an attempt to
-connect that failed is repeated at ever longer intervals, however long the server has been back; and under Python 3.11
-a task that is cancelled in the moment in which it is handed a connection never hears of it.
+connect that failed is repeated at ever longer intervals, however long the server has been back; a connection whose
+network is cut is handed out again and again; and under Python 3.11 a task that is cancelled in the moment in which it
+is handed a connection never hears of it.
 """
 
 from __future__ import annotations
@@ -12,12 +13,13 @@ import asyncio
 import time
 from typing import Any, TypeVar
 
-from psycopg import AsyncConnection, Error
+from psycopg import Error
 from psycopg_pool import AsyncConnectionPool
 
+from memory.bounded_connection import BoundedConnection
 from memory.connection_check import check_connection
 
-SomeConnection = TypeVar("SomeConnection", bound=AsyncConnection[Any])
+SomeConnection = TypeVar("SomeConnection", bound=BoundedConnection[Any])
 
 RECONNECT_SECONDS = 2.0
 """For one row of attempts to connect, a second apart; who still waits then begins another."""
@@ -28,6 +30,8 @@ class CheckedPool(AsyncConnectionPool[SomeConnection]):
     """Hands out connections that work; dropped ones are replaced on the way. Made with `check=None`."""
 
     _opening = False
+    _silent_at = float("-inf")
+    """When a connection was last found that nothing comes through any more, by the monotonic clock."""
 
     async def open(self, wait: bool = False, timeout: float = 30.0) -> None:  # noqa: ASYNC109 (the library's)
         """Begin to connect; with `wait`, return when there is a connection. Raises PoolTimeout."""
@@ -44,7 +48,7 @@ class CheckedPool(AsyncConnectionPool[SomeConnection]):
         while True:
             connection = await self._handed_out(deadline - time.monotonic())
             try:
-                await check_connection(connection)
+                await check_connection(connection, silent_at=self._silent_at)
             except Error:
                 await self.putconn(connection)  # which replaces it
                 found_dropped += 1
@@ -55,6 +59,12 @@ class CheckedPool(AsyncConnectionPool[SomeConnection]):
                 raise
             else:
                 return connection
+
+    async def putconn(self, conn: SomeConnection) -> None:
+        """Take a connection back. One on which nobody answered speaks for all that have been quiet since before."""
+        if conn.unanswered:
+            self._silent_at = time.monotonic()
+        await super().putconn(conn)
 
     async def _handed_out(self, seconds: float) -> SomeConnection:
         """A connection of the pool, unless the task was cancelled while it waited: `asyncio.wait_for`, by which the

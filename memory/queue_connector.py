@@ -18,6 +18,8 @@ from memory.business_schema import FIRST
 from memory.database import Connection, Database
 
 RECONNECT_SECONDS = 2.0
+QUIET_SECONDS = 20.0
+"""Without a notification for so long, the listener asks whether its connection still works."""
 
 
 class PoolConnector(BaseAsyncConnector):
@@ -55,13 +57,13 @@ class PoolConnector(BaseAsyncConnector):
         names = list(channels)
         while True:
             try:
-                async with await psycopg.AsyncConnection.connect(
-                    self._database.url, autocommit=True
-                ) as connection:
+                async with await self._database.connect() as connection:
                     for name in names:
                         await connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(name)))
-                    async for notification in connection.notifies():
-                        await on_notification(channel=notification.channel, payload=notification.payload)
+                    while True:
+                        async for notification in connection.notifies(timeout=QUIET_SECONDS):
+                            await on_notification(channel=notification.channel, payload=notification.payload)
+                        await connection.execute("")  # quiet, or cut off?
             except psycopg.OperationalError:
                 await asyncio.sleep(RECONNECT_SECONDS)
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from langchain_core.embeddings import Embeddings
 
-from memory.database import Database
+from memory.database import NETWORK, Database
 from memory.embeddings import Embedder
 from memory.user_lock import checked_user_id
 
@@ -98,7 +98,7 @@ async def _store(
     # Slow to import (2 s) and needed by few: in a thread, so that the event loop goes on.
     engine_class, store_class, create_engine = await asyncio.to_thread(_import)
     # Through PgBouncer the next statement may meet another server connection, which has nothing prepared.
-    options = {"prepare_threshold": None} if database.pgbouncer else {}
+    options = {**NETWORK, **({"prepare_threshold": None} if database.pgbouncer else {})}
     engine = create_engine(database.sqlalchemy_url, pool_size=2, connect_args=options)
     try:
         store: PGVectorStore = await store_class.create(
