@@ -32,6 +32,7 @@ from memory.checkpoint_rows import Entry, Place, StepRow, ValueRow, WriteRow, go
 from memory.checkpoint_serializer import Sealed, make_serializer
 from memory.checkpoint_writer import CheckpointWriter
 from memory.database import Database
+from memory.known_history import History, KnownHistories
 from memory.leases import Lease
 from memory.settings import MemorySettings
 from memory.sql_file import read_sql
@@ -41,6 +42,7 @@ COPY_THREAD = read_sql("copy_thread.sql")
 DELETE_RUNS = (SQL / "delete_runs.sql").read_text(encoding="utf-8")
 DELETE_THREADS = (SQL / "delete_threads.sql").read_text(encoding="utf-8")
 HISTORY = read_sql("channel_history.sql")
+SELECT = read_sql("select_checkpoint.sql")
 EXPIRED_THREADS = """
 SELECT thread_id
 FROM checkpoints
@@ -60,6 +62,8 @@ class CheckpointSaver(AsyncPostgresSaver):
     metadata (thread, user, step) stays readable.
     """
 
+    SELECT_SQL = SELECT
+
     def __init__(
         self,
         database: Database,
@@ -74,6 +78,7 @@ class CheckpointSaver(AsyncPostgresSaver):
         self._database = database
         self._sealed = sealed
         self._writer = CheckpointWriter(database)
+        self._known = KnownHistories()
         self._leases: dict[str, Lease] = {}
         """Of the turns that run in this process, by thread."""
         self._empty: set[str] = set()
@@ -172,8 +177,11 @@ class CheckpointSaver(AsyncPostgresSaver):
         return {channel: await self._history(place, channel) for channel in channels}
 
     async def _history(self, place: Mapping[str, str], channel: str) -> DeltaChannelHistory:
+        key = (place["thread_id"], place["namespace"], channel)
+        known = self._known.get(key)
+        parameters = {**place, "channel": channel, "known": known.checkpoint_id if known else ""}
         async with self._database.connection() as connection:
-            cursor = await connection.execute(HISTORY, {**place, "channel": channel}, binary=True)
+            cursor = await connection.execute(HISTORY, parameters, binary=True)
             row = await cursor.fetchone()
         assert row is not None, "an aggregate gives exactly one row"
         if row[
@@ -181,18 +189,16 @@ class CheckpointSaver(AsyncPostgresSaver):
         ]:  # a value that was stored whole, before the channel was stored as differences
             config: RunnableConfig = {"configurable": {**place, "checkpoint_ns": place["namespace"]}}
             return (await super().aget_delta_channel_history(config=config, channels=[channel]))[channel]
-        writes: list[PendingWrite] = []
-        start = 0
-        for task_id, kind, length in zip(
-            row["tasks"] or (), row["types"] or (), row["lengths"] or (), strict=True
-        ):
-            blob = row["bytes"][start : start + length]
-            writes.append((task_id, channel, self.serde.loads_typed((kind, blob))))
-            start += length
-        history: DeltaChannelHistory = {"writes": writes}
-        if row["seed_type"]:
-            history["seed"] = self.serde.loads_typed((row["seed_type"], row["seed"]))
-        return history
+        history = _read_history(place["checkpoint_id"], row)
+        if known and row["goes_back_to_known"]:
+            history = known.followed_by(history)
+        self._known.keep(key, history)
+        load = self.serde.loads_typed
+        writes: list[PendingWrite] = [
+            (task_id, channel, load((kind, blob)))
+            for task_id, kind, blob in zip(history.tasks, history.types, history.blobs, strict=True)
+        ]
+        return {"writes": writes, "seed": load(history.seed)} if history.seed else {"writes": writes}
 
     def get_next_version(self, current: str | None, channel: None) -> str:
         """One more than `current`, as the parent counts, with a shorter mark against equal versions of two branches."""
@@ -258,6 +264,17 @@ async def expired_threads(database: Database, *, days: int, limit: int = 1000) -
     """Threads whose last checkpoint is older than so many days."""
     before = datetime.now(UTC) - timedelta(days=days)
     return [row["thread_id"] for row in await database.fetch(EXPIRED_THREADS, (before, limit))]
+
+
+def _read_history(checkpoint_id: str, row: Mapping[str, Any]) -> History:
+    """A row of `channel_history.sql`."""
+    blobs: list[bytes] = []
+    start = 0
+    for length in row["lengths"] or ():
+        blobs.append(row["bytes"][start : start + length])
+        start += length
+    seed = (row["seed_type"], row["seed"]) if row["seed_type"] else None
+    return History(checkpoint_id, seed, row["tasks"] or (), row["types"] or (), blobs)
 
 
 def _plain_and_other(values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -13,7 +13,7 @@ from langchain_core.messages import AnyMessage, HumanMessage
 from memory.tokens import count
 from nodes.background import background_block, fitting, summary_block
 from nodes.context_groups import since, turn_groups, with_block
-from nodes.context_plan import Parts, plan_context
+from nodes.context_plan import Count, Parts, Sizes, plan_context
 from nodes.execute_tools import settled_late
 from nodes.limits import decided_notice, limit_reached, notice
 from nodes.prompting import fill
@@ -72,6 +72,8 @@ class _Planner:
     run: Run
     parts: Parts
     """Without the two blocks."""
+    count: Count
+    sizes: Sizes
 
     @classmethod
     def of(cls, state: AgentState, run: Run, tools: list[str]) -> _Planner:
@@ -88,7 +90,12 @@ class _Planner:
             history_start=sent["start"] if sent else None,
             shortened=sent["shortened"] if sent else {},
         )
-        return cls(state, run, parts)
+        model = run.settings.model_name("chat")
+
+        def count_tokens(text: str) -> int:
+            return count(text, model)
+
+        return cls(state, run, parts, count_tokens, Sizes(count_tokens, parts.shortened))
 
     def plan(self) -> ContextPlan:
         before = self.state.get("context")
@@ -118,12 +125,12 @@ class _Planner:
         settings, before = self.run.settings, self.state.get("context")
         tight = bool(before and before["tight"])
         budget = settings.steward_context_tokens - settings.steward_answer_tokens
-        model = settings.model_name("chat")
         return plan_context(
             replace(self.parts, summary=summary, background=background),
             budget=int(budget * TIGHT_SHARE) if tight else budget,
-            count=lambda text: count(text, model),
+            count=self.count,
             tight=tight,
+            sizes=self.sizes,
         )
 
     def _background(self, known: str) -> str:

@@ -86,13 +86,16 @@ class Sizes:
         return sum(self.all(group.messages) for group in groups) + self.blocks(groups)
 
 
-def plan_context(parts: Parts, *, budget: int, count: Count, tight: bool = False) -> ContextPlan:
+def plan_context(
+    parts: Parts, *, budget: int, count: Count, tight: bool = False, sizes: Sizes | None = None
+) -> ContextPlan:
     """Choose what is sent so that it fits `budget` tokens (the answer's room already taken off).
 
     The latest turn always stays whole in structure: its oldest results are shortened first, then the customer's
-    message if that alone is too large. Older turns stay or go whole.
+    message if that alone is too large. Older turns stay or go whole. `sizes` are those of an earlier plan of the same
+    messages.
     """
-    sizes = Sizes(count, parts.shortened)
+    sizes = sizes or Sizes(count, parts.shortened)
     cut: list[str] = []
     *earlier, latest = parts.turns or [TurnGroup(())]
     instructions = count(parts.system) + OVERHEAD

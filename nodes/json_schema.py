@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from langchain_core.utils.json_schema import dereference_refs
@@ -11,8 +12,9 @@ _NOT_SENT = frozenset({"default", "minLength", "minProperties"})
 """Keywords that some endpoints refuse; the answer is validated here anyway."""
 
 
+@cache
 def plain_schema(model: type[BaseModel]) -> dict[str, Any]:
-    """The schema of a model: objects closed, no references, titles or defaults."""
+    """The schema of a model, not to be changed: objects closed, no references, titles or defaults."""
     whole: dict[str, Any] = dereference_refs(model.model_json_schema())
     whole.pop("$defs", None)
     plain: dict[str, Any] = _plain(whole)

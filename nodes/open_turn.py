@@ -86,8 +86,9 @@ async def _remember_unclosed(state: AgentState, turn: Turn, run: Run) -> None:
     if run.settings.steward_long_term_memory != "on":
         return
     last = state.get("turn")
-    foreign = foreign_text(state["messages"])
-    for unclosed in unclosed_turns(state["messages"], state.get("closed"), turn["message_id"]):
+    cut_off = unclosed_turns(state["messages"], state.get("closed"), turn["message_id"])
+    foreign = foreign_text(state["messages"]) if cut_off else ()
+    for unclosed in cut_off:
         own = last is not None and last["message_id"] == unclosed.message_id
         said_at = datetime.fromisoformat(last["started_at"]) if own and last else run.now()
         await run.services.queue.enqueue_turn(

@@ -1,8 +1,8 @@
 -- What a channel that is stored as differences is made of at a checkpoint: the latest whole value on the way back to the
 -- thread's beginning, and what was written since, the oldest first. The written bytes follow each other in one value.
 -- Each step is looked up on its own (LATERAL with a limit), whatever the planner thinks of the thread's length: read for
--- every step, the thread's rows would make a long conversation slow.
--- Parameters: thread_id, namespace, checkpoint_id, channel.
+-- every step, the thread's rows would make a long conversation slow. The way ends at a checkpoint that the reader knows.
+-- Parameters: thread_id, namespace, checkpoint_id, channel, known (a checkpoint, or '').
 WITH RECURSIVE
     stored AS MATERIALIZED (
         SELECT version
@@ -27,7 +27,7 @@ WITH RECURSIVE
                 AND checkpoint_id = line.parent_checkpoint_id
             LIMIT 1
         ) AS step
-        WHERE NOT line.is_whole
+        WHERE NOT line.is_whole AND line.checkpoint_id <> %(known)s
     ),
     written AS (
         SELECT array_agg(task_id) AS tasks, array_agg(type) AS types, array_agg(length(blob)) AS lengths,
@@ -55,6 +55,7 @@ WITH RECURSIVE
         WHERE line.is_whole
     )
 SELECT tasks, types, lengths, bytes, whole.type AS seed_type, whole.blob AS seed,
-    coalesce(whole.is_inline, FALSE) AS seed_is_inline
+    coalesce(whole.is_inline, FALSE) AS seed_is_inline,
+    (SELECT bool_or(checkpoint_id = %(known)s) AND NOT bool_or(is_whole) FROM line) AS goes_back_to_known
 FROM written
 LEFT JOIN whole ON TRUE

@@ -74,7 +74,7 @@ def talk(*texts: str) -> list[str]:
 
 async def contents(graph: Graph, config: RunnableConfig = THREAD) -> list[str]:
     state = await graph.aget_state(config)
-    return [str(message.content) for message in state.values["messages"]]
+    return [str(message.content) for message in state.values.get("messages", [])]
 
 
 async def ends(graph: Graph) -> dict[str, RunnableConfig]:
