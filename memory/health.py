@@ -18,6 +18,7 @@ from memory.errors import StewardError
 from memory.findings import Finding
 from memory.migrate import ADD_VECTOR, INSTALL_VECTOR, pending
 from memory.settings import MemorySettings
+from memory.stalled_jobs import STALLED_SECONDS
 
 LEAST_FREE_BYTES = 500_000_000
 LONGEST_WAIT_SECONDS = 600.0
@@ -37,7 +38,10 @@ SELECT count(*) FILTER (WHERE status = 'todo' AND due <= now()) AS waiting,
        count(*) FILTER (WHERE status = 'todo' AND attempts > 0) AS tried,
        count(*) FILTER (WHERE status = 'failed') AS failed,
        coalesce(max(extract(epoch FROM now() - due)) FILTER (WHERE status = 'todo' AND due <= now()), 0)::float
-           AS longest
+           AS longest,
+       EXISTS (
+           SELECT FROM procrastinate_workers WHERE last_heartbeat > now() - make_interval(secs => %s)
+       ) AS worked_on
 FROM (
     SELECT status, attempts, coalesce(
         scheduled_at, (SELECT min(at) FROM procrastinate_events AS event WHERE event.job_id = job.id), now()
@@ -97,7 +101,7 @@ async def _check_database(
     if not schema.ok:
         return [answers, vector, schema]
     sealed = await check_encryption(database, settings)
-    return [answers, vector, schema, *sealed, await _queue(database)]
+    return [answers, vector, schema, *sealed, await _queue(database, settings)]
 
 
 def _vector(found: Mapping[str, Any]) -> Finding:
@@ -124,16 +128,23 @@ async def _schema(database: Database, folders: Sequence[tuple[str, Path]], can: 
     return Finding("schema", True, f"current{place}")
 
 
-async def _queue(database: Database) -> Finding:
-    found = await database.fetch_one(QUEUE)
+async def _queue(database: Database, settings: MemorySettings) -> Finding:
+    """Jobs that wait for the next agent are no fault: summaries fall due when a session is long over."""
+    found = await database.fetch_one(QUEUE, (STALLED_SECONDS,))
     assert found is not None  # counts without GROUP BY give exactly one row
     again = f", {found['tried']} failed before and wait for another try" if found["tried"] else ""
     detail = f"{found['waiting']} jobs due{again}, {found['failed']} failed"
     longest = found["longest"]
-    if longest > LONGEST_WAIT_SECONDS:
-        cure = "no worker takes them: run `steward worker`, or set STEWARD_WORKER=inline"
-        return Finding("queue", False, f"{detail}, the oldest waits for {longest / 60:.0f} minutes", cure)
-    return Finding("queue", True, detail)
+    if longest <= LONGEST_WAIT_SECONDS:
+        return Finding("queue", True, detail)
+    detail = f"{detail}, the oldest waits for {longest / 60:.0f} minutes"
+    if found["worked_on"]:
+        cure = "the workers do not keep up, or fail: look at their log, or run more of `steward worker`"
+        return Finding("queue", False, detail, cure)
+    if settings.steward_worker == "external":
+        return Finding("queue", False, detail, "no worker runs: start `steward worker`")
+    cure = "no agent runs that would take them; the next one does, and `steward worker --once` does so now"
+    return Finding("queue", True, detail, cure)
 
 
 def _disk(home: Path) -> Finding:

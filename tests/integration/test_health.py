@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -68,19 +69,48 @@ async def test_a_schema_newer_than_the_code_is_told(database: Database) -> None:
     assert "newer" in finding.cure
 
 
-async def test_jobs_that_wait_too_long_say_that_no_worker_runs(database: Database) -> None:
+async def queue_finding(database: Database, worker: Literal["inline", "external"] = "inline") -> Finding:
+    settings = MemorySettings(_env_file=None, steward_worker=worker)
+    return by_name(await check_database(database, migration_folders(), settings))["queue"]
+
+
+async def test_jobs_that_are_due_later_or_were_given_up_are_counted(database: Database) -> None:
     await database.execute(JOB, ("todo", 3600))
     await database.execute(JOB, ("failed", 0))
-    findings = by_name(await check_database(database, migration_folders(), SETTINGS))
-    assert findings["queue"] == Finding("queue", True, "0 jobs due, 1 failed")
+    assert await queue_finding(database) == Finding("queue", True, "0 jobs due, 1 failed")
     await database.execute("UPDATE procrastinate_jobs SET attempts = 2 WHERE status = 'todo'")
-    again = by_name(await check_database(database, migration_folders(), SETTINGS))["queue"]
-    assert "1 failed before and wait for another try" in again.detail
+    assert "1 failed before and wait for another try" in (await queue_finding(database)).detail
+
+
+async def test_jobs_that_wait_for_the_next_agent_are_no_fault(database: Database) -> None:
     await database.execute(JOB, ("todo", -3600))
-    finding = by_name(await check_database(database, migration_folders(), SETTINGS))["queue"]
+    finding = await queue_finding(database)
+    assert finding.ok
+    assert "60 minutes" in finding.detail
+    assert "no agent runs" in finding.cure
+    assert "steward worker --once" in finding.cure
+
+
+async def test_jobs_that_wait_for_a_worker_that_is_not_there_are_a_fault(database: Database) -> None:
+    await database.execute(JOB, ("todo", -3600))
+    await database.execute(
+        "INSERT INTO procrastinate_workers (last_heartbeat) VALUES (now() - interval '1 minute')"
+    )
+    finding = await queue_finding(database, "external")
     assert not finding.ok
     assert "60 minutes" in finding.detail
-    assert "steward worker" in finding.cure
+    assert "no worker runs" in finding.cure
+
+
+@pytest.mark.parametrize("worker", ["inline", "external"])
+async def test_jobs_that_wait_beside_a_worker_are_a_fault_of_it(
+    database: Database, worker: Literal["inline", "external"]
+) -> None:
+    await database.execute(JOB, ("todo", -3600))
+    await database.execute("INSERT INTO procrastinate_workers (last_heartbeat) VALUES (now())")
+    finding = await queue_finding(database, worker)
+    assert not finding.ok
+    assert "do not keep up" in finding.cure
 
 
 async def test_a_full_disk_is_told(
