@@ -78,6 +78,9 @@ class OneTurnGraph(CompiledGraph):
         the thread does not come free.
         """
         brought = None if input is None or isinstance(input, Command) else read_input(input)
+        run_id = _server_run(config or {})
+        if brought and run_id:
+            brought = brought.named_for(run_id)
         thread_id = _thread_id(config)
         context = acting_context(_read_context(options.get("context")), config or {})
         if brought:
@@ -132,21 +135,28 @@ class OneTurnGraph(CompiledGraph):
             return _going_on(await self.aget_state(config))
         if last_step is None:
             return _Entry({"messages": brought.messages})
-        run_id = config.get("metadata", {}).get("run_id")
+        run_id = _server_run(config)
         found = await self.checkpointer.aget_tuple(config) if last_step.source == "input" or run_id else None
-        if found and run_id and found.metadata.get("run_id") == run_id:
-            # The server has taken up a run that it had begun before it was killed.
-            return _Entry({"messages": brought.messages}, goes_on=True)
+        latest = found is not None and run_id is not None and found.metadata.get("run_id") == run_id
         messages = brought.messages
-        if brought.named:
+        if brought.named or latest or await self._was_begun(config, run_id):
             snapshot = await self.aget_state(config)
             known = snapshot.values.get("messages", [])
             if is_repeat(messages[-1], known):
                 earlier = find_earlier_turn(str(messages[-1].id), snapshot)
                 return _Entry(None, earlier) if earlier else _going_on(snapshot)
             messages = _without(known, messages)
+        if latest:
+            return _Entry({"messages": messages}, goes_on=True)
         announced = [] if found is None or _is_fork(config) else _announced(found)
         return _Entry({"messages": [*_without(messages, announced), *messages]})
+
+    async def _was_begun(self, config: RunnableConfig, run_id: str | None) -> bool:
+        """Whether the server takes a run up again: where it was killed, it does so even with one that had come to its
+        end, and with one that others have followed since."""
+        if run_id is None or not isinstance(self.checkpointer, CheckpointSaver):
+            return False
+        return await self.checkpointer.has_run(config, run_id)
 
     async def _check_decisions(
         self, input: Command[Any], config: RunnableConfig, context: AgentContext
@@ -191,6 +201,12 @@ def _announced(found: CheckpointTuple) -> Sequence[AnyMessage]:
     with suppress(InvalidInput):  # what could not be taken stands in nobody's way
         return read_input(found.checkpoint["channel_values"].get(START)).messages
     return []
+
+
+def _server_run(config: RunnableConfig) -> str | None:
+    """The server's id of the run; None where none of its runs is under way."""
+    run_id = config.get("metadata", {}).get("run_id")
+    return str(run_id) if run_id else None
 
 
 def _begun(config: RunnableConfig, goes_on_at: float | None, newest_job: int) -> RunnableConfig:

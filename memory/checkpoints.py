@@ -43,6 +43,9 @@ DELETE_RUNS = (SQL / "delete_runs.sql").read_text(encoding="utf-8")
 DELETE_THREADS = (SQL / "delete_threads.sql").read_text(encoding="utf-8")
 HISTORY = read_sql("channel_history.sql")
 SELECT = read_sql("select_checkpoint.sql")
+HAS_RUN = """
+SELECT FROM checkpoints WHERE metadata ->> 'run_id' = %(run)s AND thread_id = %(thread)s LIMIT 1
+"""
 EXPIRED_THREADS = """
 SELECT thread_id
 FROM checkpoints
@@ -227,6 +230,11 @@ class CheckpointSaver(AsyncPostgresSaver):
             del self._leases[thread_id]
             self._empty.discard(thread_id)
             await self._writer.flush()
+
+    async def has_run(self, config: RunnableConfig, run_id: str) -> bool:
+        """Whether a run of the server has stored a checkpoint of the thread."""
+        place = {"thread": config["configurable"]["thread_id"], "run": run_id}
+        return await self._database.fetch_one(HAS_RUN, place) is not None
 
     async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
         """Undo runs, as the server's rollback asks; a run that a later one has built on is kept whole."""

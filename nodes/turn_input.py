@@ -35,6 +35,13 @@ class Brought(NamedTuple):
     named: bool
     """The caller has named the last one, so it may have been sent before."""
 
+    def named_for(self, run_id: str) -> Brought:
+        """With a last message that has the same id each time that the run is begun, unless it was named."""
+        if self.named:
+            return self
+        *before, last = self.messages
+        return self._replace(messages=[*before, last.model_copy(update={"id": f"message-{run_id}"})])
+
 
 def read_input(given: object) -> Brought:
     """The messages of an input. Raises InvalidInput.

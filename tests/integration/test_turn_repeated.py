@@ -234,3 +234,30 @@ async def test_calls_of_a_turn_that_was_cut_off_keep_their_results(
         assert (state["answer"], ran) == ("Both.", {"note": 1})
         assert [envelope["status"] for envelope in envelopes(state)] == ["ok", "ok"]
         assert sum(isinstance(m, AIMessage) and bool(m.tool_calls) for m in state["messages"]) == 1
+
+
+async def test_a_run_that_the_server_begins_again_after_it_had_ended_is_not_served_twice(
+    module_database_url: str, tmp_path: Path, server: ModelServer, script: RoleQueues
+) -> None:
+    ran: Counter[str] = Counter()
+    script.add("chat", tool_call("note", {"x": 1}), Reply("Noted."), Reply("You are welcome."))
+    async with talking(module_database_url, tmp_path, server, [counting(ran, "note")]) as talk:
+
+        async def served(run_id: str, text: str) -> dict[str, Any]:
+            config = {**talk.config, "metadata": {"run_id": run_id}}
+            given: Any = {"messages": [("user", text)]}
+            context = AgentContext(user_id=talk.user_id)
+            return await talk.agent.graph.ainvoke(given, config, context=context)
+
+        first = await served("r1", "note it")
+        assert await served("r1", "note it") == first
+        await served("r2", "thanks")
+        assert (await served("r1", "note it"))["answer"] == "Noted."
+        assert (await served("r2", "thanks"))["answer"] == "You are welcome."
+        script.add("chat", Reply("Once more?"))
+        state = await served("r3", "note it")
+        assert state["answer"] == "Once more?", "the same words in a run of their own are a new message"
+        said = [m.text for m in state["messages"] if isinstance(m, HumanMessage)]
+        assert said == ["note it", "thanks", "note it"]
+        await talk.check_thread()
+    assert (ran, len(server.requests)) == ({"note": 1}, 4)
