@@ -256,9 +256,11 @@ def test_a_server_killed_under_its_users_is_started_again(tmp_path: Path) -> Non
 def test_everything_killed_at_once_starts_again_with_the_data(tmp_path: Path) -> None:
     process = launch(tmp_path)
     write(url_of(process))
-    for pid in [watcher_of(tmp_path), process.pid, *processes(tmp_path)]:
+    watcher = watcher_of(tmp_path)  # first, or it would start the server again
+    for pid in [watcher, process.pid, *(pid for pid in processes(tmp_path) if pid != watcher)]:
         os.kill(pid, signal.SIGKILL)
     process.communicate(timeout=SECONDS)
+    assert eventually(lambda: is_down(tmp_path))
     with using(tmp_path) as url:
         assert rows(url) == 1
 
