@@ -12,7 +12,7 @@ from graph import edges
 from graph.bind import ServiceHolder, bind
 from graph.chosen_business import chosen_business
 from graph.faults import served
-from graph.first_stages import beside_opening, opening
+from graph.first_stages import FIRST_STAGES
 from graph.holder import Holder
 from graph.overriding import context_schema
 from graph.settings import Settings
@@ -45,9 +45,6 @@ STAGES: Mapping[str, Node] = {
 }
 
 
-_BEGINNING: Mapping[str, Callable[[Node], Node]] = {"route": opening, "recall_memory": beside_opening}
-
-
 def build_graph(
     business: Business | None = None,
     settings: Settings | None = None,
@@ -68,7 +65,7 @@ def build_graph(
     graph: Graph = StateGraph(AgentState, context_schema=schema, input_schema=TurnInput)
     for name, stage in {**STAGES, **(stages or {})}.items():
         node = served(name, stage)
-        graph.add_node(name, bind(name, _BEGINNING[name](node) if name in _BEGINNING else node, holder))
+        graph.add_node(name, bind(name, FIRST_STAGES[name](node) if name in FIRST_STAGES else node, holder))
     _connect(graph)
     return graph
 

@@ -6,14 +6,12 @@ being opened. A stage that is put in their place need not know of it.
 
 from __future__ import annotations
 
-from langgraph.graph.message import add_messages
+from collections.abc import Callable, Mapping
 
 from graph.faults import served
 from nodes.open_turn import open_turn, turn_frame
 from nodes.run import Node, Run
-from nodes.state import AgentState
-
-FIRST_STAGES = frozenset({"route", "recall_memory"})
+from nodes.state import AgentState, with_changes
 
 
 def opening(stage: Node) -> Node:
@@ -40,11 +38,13 @@ def beside_opening(stage: Node) -> Node:
     return beside
 
 
+FIRST_STAGES: Mapping[str, Callable[[Node], Node]] = {"route": opening, "recall_memory": beside_opening}
+"""What each is made to be, by name."""
+
+
 def _after(state: AgentState, update: AgentState) -> AgentState:
     """The state as the update leaves it."""
-    changes = update.get("messages", [])
-    messages = add_messages(state["messages"], changes) if changes else state["messages"]  # type: ignore[arg-type]
-    return {**state, **update, "messages": messages}  # type: ignore[typeddict-item]
+    return {**state, **update, "messages": with_changes(state["messages"], update.get("messages", []))}
 
 
 def _joined(first: AgentState, second: AgentState) -> AgentState:

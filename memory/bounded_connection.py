@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from psycopg import AsyncConnection, Error, OperationalError
 from psycopg.abc import PQGen
+from psycopg.pq.abc import PGconn
 from psycopg.rows import Row
 
 Result = TypeVar("Result")
@@ -27,10 +28,13 @@ class BoundedConnection(AsyncConnection[Row]):
 
     answer_seconds: float | None = None
     """How long an answer may take, of one statement; None: as long as it likes."""
-    heard_at = 0.0
-    """When the server last answered, by the monotonic clock."""
     unanswered = False
     """Whether it was closed because the server did not answer."""
+
+    def __init__(self, pgconn: PGconn) -> None:
+        super().__init__(pgconn)
+        self.heard_at = time.monotonic()
+        """When the server last answered, by the monotonic clock; first when it let this connection in."""
 
     async def wait(
         self,

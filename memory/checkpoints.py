@@ -6,9 +6,7 @@ import asyncio
 import random
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime, timedelta
 from functools import partial
-from pathlib import Path
 from typing import Any, LiteralString, cast
 
 from langchain_core.runnables import RunnableConfig
@@ -37,22 +35,12 @@ from memory.leases import Lease
 from memory.settings import MemorySettings
 from memory.sql_file import read_sql
 
-SQL = Path(__file__).parent / "sql"
 COPY_THREAD = read_sql("copy_thread.sql")
-DELETE_RUNS = (SQL / "delete_runs.sql").read_text(encoding="utf-8")
-DELETE_THREADS = (SQL / "delete_threads.sql").read_text(encoding="utf-8")
+DELETE_RUNS = read_sql("delete_runs.sql")
 HISTORY = read_sql("channel_history.sql")
 SELECT = read_sql("select_checkpoint.sql")
 HAS_RUN = """
 SELECT FROM checkpoints WHERE metadata ->> 'run_id' = %(run)s AND thread_id = %(thread)s LIMIT 1
-"""
-EXPIRED_THREADS = """
-SELECT thread_id
-FROM checkpoints
-GROUP BY thread_id
-HAVING max((checkpoint ->> 'ts')::timestamptz) < %s
-ORDER BY thread_id
-LIMIT %s
 """
 
 
@@ -133,7 +121,7 @@ class CheckpointSaver(AsyncPostgresSaver):
             step=step,
             holds=frozenset((plain.keys() | values.keys()) - snapshots),
             versions=frozenset(checkpoint["channel_versions"]),
-            lease=None if more or metadata["source"] != "loop" else self._leases.get(place.thread_id),
+            lease=self._leases.get(place.thread_id) if _ends_a_turn(place, metadata, more) else None,
         )
         self._empty.discard(place.thread_id)
         await self._writer.put(entry, may_wait=more and _in_background(config))
@@ -192,7 +180,7 @@ class CheckpointSaver(AsyncPostgresSaver):
         ]:  # a value that was stored whole, before the channel was stored as differences
             config: RunnableConfig = {"configurable": {**place, "checkpoint_ns": place["namespace"]}}
             return (await super().aget_delta_channel_history(config=config, channels=[channel]))[channel]
-        history = _read_history(place["checkpoint_id"], row)
+        history = History.of(place["checkpoint_id"], row)
         if known and row["goes_back_to_known"]:
             history = known.followed_by(history)
         self._known.keep(key, history)
@@ -262,29 +250,6 @@ def make_checkpointer(
     return CheckpointSaver(database, make_serializer(settings), sealed=sealed, copied=copied)
 
 
-async def delete_threads(database: Database, thread_ids: Sequence[str]) -> int:
-    """Erase every checkpoint of the threads; the number of checkpoints erased."""
-    row = await database.fetch_one(DELETE_THREADS, (list(thread_ids),))
-    return int(row["erased"]) if row else 0
-
-
-async def expired_threads(database: Database, *, days: int, limit: int = 1000) -> list[str]:
-    """Threads whose last checkpoint is older than so many days."""
-    before = datetime.now(UTC) - timedelta(days=days)
-    return [row["thread_id"] for row in await database.fetch(EXPIRED_THREADS, (before, limit))]
-
-
-def _read_history(checkpoint_id: str, row: Mapping[str, Any]) -> History:
-    """A row of `channel_history.sql`."""
-    blobs: list[bytes] = []
-    start = 0
-    for length in row["lengths"] or ():
-        blobs.append(row["bytes"][start : start + length])
-        start += length
-    seed = (row["seed_type"], row["seed"]) if row["seed_type"] else None
-    return History(checkpoint_id, seed, row["tasks"] or (), row["types"] or (), blobs)
-
-
 def _plain_and_other(values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """What stands in the checkpoint itself, and what has a row of its own; a snapshot leaves a mark behind."""
     plain: dict[str, Any] = {}
@@ -297,6 +262,11 @@ def _plain_and_other(values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[st
             if isinstance(value, _DeltaSnapshot):
                 plain[name] = True
     return plain, other
+
+
+def _ends_a_turn(place: Place, metadata: CheckpointMetadata, more: bool) -> bool:
+    """Whether nothing of the turn follows: no step of its own, of a graph inside a stage, or of an edited state."""
+    return not more and not place.namespace and metadata["source"] == "loop"
 
 
 def _in_background(config: RunnableConfig) -> bool:

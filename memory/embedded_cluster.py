@@ -5,7 +5,6 @@ Standard library only: the watcher process runs this without the project's packa
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import signal
@@ -25,14 +24,14 @@ from memory.embedded_layout import (
     is_free,
     open_lock,
     open_log,
-    try_lock,
+    wait_for_lock,
 )
 from memory.embedded_options import ENVIRONMENT, INITDB, OPTIONS
 from memory.embedded_user import ServerUser, become, choose_user
 
 START_SECONDS = 120.0  # recovery after a crash can take long
 STOP_SECONDS = 20.0
-MARK_SECONDS = 2.0
+MARK_SECONDS = 2.0  # others hold `server.lock` for a moment while they look whether it is free
 LOG_BYTES = 2_000_000
 
 
@@ -168,7 +167,8 @@ class Cluster:
         options = {**OPTIONS, "unix_socket_directories": str(socket_folder)}
         settings = [part for name, value in options.items() for part in ("-c", f"{name}={value}")]
         mark = open_lock(self.layout.server_lock)
-        self._hold(mark)
+        if not wait_for_lock(mark, seconds=MARK_SECONDS):
+            raise EmbeddedFault(f"another Postgres has just been started on {self.layout.data}; try again")
         with self._open_log() as log:
             self.process = subprocess.Popen(
                 [str(self.programs / "bin" / "postgres"), "-D", str(self.layout.data), *settings],
@@ -182,16 +182,6 @@ class Cluster:
                 preexec_fn=become(user),
             )
         os.close(mark)
-
-    def _hold(self, mark: int) -> None:
-        """Take `server.lock`, which others hold for a moment while they look whether it is free."""
-        until = time.monotonic() + MARK_SECONDS
-        while not try_lock(mark, fcntl.LOCK_EX):
-            if time.monotonic() > until:
-                raise EmbeddedFault(
-                    f"another Postgres has just been started on {self.layout.data}; try again"
-                )
-            time.sleep(POLL_SECONDS)
 
     def _open_log(self) -> BinaryIO:
         log = self.layout.log

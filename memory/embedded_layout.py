@@ -115,19 +115,26 @@ def is_free(path: Path, operation: int = fcntl.LOCK_EX) -> bool:
         os.close(descriptor)
 
 
+def wait_for_lock(descriptor: int, *, seconds: float) -> bool:
+    """Take a lock alone; whether that was possible in time."""
+    until = time.monotonic() + seconds
+    while not try_lock(descriptor, fcntl.LOCK_EX):
+        if time.monotonic() > until:
+            return False
+        time.sleep(POLL_SECONDS)
+    return True
+
+
 @contextmanager
 def locked(path: Path, *, seconds: float) -> Iterator[int]:
     """Hold a lock alone. A descriptor inherited by a child keeps it held after this block."""
     descriptor = open_lock(path)
     try:
-        until = time.monotonic() + seconds
-        while not try_lock(descriptor, fcntl.LOCK_EX):
-            if time.monotonic() > until:
-                raise EmbeddedFault(
-                    f"another process has been starting or stopping the embedded Postgres for {seconds:.0f} s; "
-                    f"see who holds {path}"
-                )
-            time.sleep(POLL_SECONDS)
+        if not wait_for_lock(descriptor, seconds=seconds):
+            raise EmbeddedFault(
+                f"another process has been starting or stopping the embedded Postgres for {seconds:.0f} s; "
+                f"see who holds {path}"
+            )
         yield descriptor
     finally:
         os.close(descriptor)

@@ -7,8 +7,10 @@ changes a message changes what the next turn reads.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any
 
 from cachetools import TTLCache
 
@@ -31,6 +33,17 @@ class History:
     types: Sequence[str]
     blobs: Sequence[bytes]
 
+    @classmethod
+    def of(cls, checkpoint_id: str, row: Mapping[str, Any]) -> History:
+        """A row of `channel_history.sql`: the bytes that were written follow each other in one value."""
+        blobs: list[bytes] = []
+        start = 0
+        for length in row["lengths"] or ():
+            blobs.append(row["bytes"][start : start + length])
+            start += length
+        seed = (row["seed_type"], row["seed"]) if row["seed_type"] else None
+        return cls(checkpoint_id, seed, row["tasks"] or (), row["types"] or (), blobs)
+
     def followed_by(self, later: History) -> History:
         """The history at the later checkpoint, which was read back to this one only."""
         return History(
@@ -51,8 +64,10 @@ class History:
 class KnownHistories:
     """The histories that this event loop has read last, one a place."""
 
-    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
-        self._histories: TTLCache[Place, History] = TTLCache(most_bytes, SECONDS, getsizeof=_size)
+    def __init__(self) -> None:
+        self._histories: TTLCache[Place, History] = TTLCache(
+            MOST_BYTES, SECONDS, getsizeof=attrgetter("size")
+        )
 
     def get(self, place: Place) -> History | None:
         """What is known of the place, at whatever checkpoint."""
@@ -60,11 +75,7 @@ class KnownHistories:
 
     def keep(self, place: Place, history: History) -> None:
         """Remember a history in the place of the one before; one that is too large for all is not kept."""
-        if history.size <= self._histories.maxsize:
+        if history.size <= MOST_BYTES:
             self._histories[place] = history
         else:
             self._histories.pop(place, None)
-
-
-def _size(history: History) -> int:
-    return history.size

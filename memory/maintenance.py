@@ -11,10 +11,10 @@ import structlog
 from psycopg.types.json import Jsonb
 
 from memory.ageing import FADED, IMPORTANT, HalfLives
-from memory.checkpoints import delete_threads, expired_threads
 from memory.database import Database
 from memory.folded_turns import fold_all_turns
 from memory.settings import MemorySettings
+from memory.thread_retention import delete_threads, expired_threads
 
 log = structlog.get_logger(__name__)
 

@@ -55,8 +55,10 @@ class EndpointChat(ChatOpenAI):
     ) -> ChatResult:
         """The client is asked for the text of the answer: it would make objects of it that are taken apart again."""
         payload = self._get_request_payload(messages, stop=stop, **kwargs)
-        body = {**payload, **payload.pop("extra_body")}
-        answer = await self.root_async_client.post("/chat/completions", cast_to=str, body=body)
+        aside = payload.pop("extra_body")
+        answer = await self.root_async_client.post(
+            "/chat/completions", cast_to=str, body={**payload, **aside}
+        )
         return self._create_chat_result(json.loads(answer))
 
     def _create_chat_result(

@@ -220,6 +220,11 @@ Messages = Annotated[
 ]
 
 
+def with_changes(messages: list[AnyMessage], changes: list[AnyMessage]) -> list[AnyMessage]:
+    """The conversation as the graph will have it once these changes are written."""
+    return _messages_delta_reducer(messages, [changes])
+
+
 class TurnInput(TypedDict):
     """What a caller brings to a turn: the customer's message. The rest of the state is the graph's own."""
 

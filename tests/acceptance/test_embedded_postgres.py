@@ -165,6 +165,7 @@ def test_a_signal_to_the_users_whole_group_leaves_the_server_to_the_others(tmp_p
         os.killpg(process.pid, signal.SIGINT)
         process.communicate(timeout=SECONDS)
         write(url)
+        assert rows(url) == 1
 
 
 def test_six_processes_at_first_boot_share_one_server(tmp_path: Path) -> None:

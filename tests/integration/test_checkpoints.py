@@ -17,10 +17,11 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, interrupt
 from pydantic import ValidationError
 
-from memory.checkpoints import CheckpointSaver, delete_threads, expired_threads, make_checkpointer
+from memory.checkpoints import CheckpointSaver, make_checkpointer
 from memory.database import Database
 from memory.errors import ConfigurationError, DatabaseUnavailable
 from memory.settings import MemorySettings
+from memory.thread_retention import delete_threads, expired_threads
 
 SECRET = "花生过敏 13800138000"
 TABLES = ("checkpoints", "checkpoint_blobs", "checkpoint_writes")

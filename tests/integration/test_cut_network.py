@@ -47,8 +47,9 @@ def network(database_url: str) -> Iterator[CutNetwork]:
 
 
 @asynccontextmanager
-async def reached(network: CutNetwork) -> AsyncIterator[Database]:
-    async with Database(network.url, size=4, statement_seconds=1, wait_seconds=4) as database:
+async def reached(network: CutNetwork, *, pgbouncer: bool = False) -> AsyncIterator[Database]:
+    mark = "?pgbouncer=true" if pgbouncer else ""
+    async with Database(f"{network.url}{mark}", size=4, statement_seconds=1, wait_seconds=4) as database:
         await use_all(database)
         yield database
 
@@ -58,8 +59,11 @@ async def use_all(database: Database) -> None:
     await asyncio.gather(*(database.fetch("SELECT pg_sleep(0.3)") for _ in range(4)))
 
 
-async def test_a_statement_that_nobody_answers_ends_and_the_pool_recovers(network: CutNetwork) -> None:
-    async with reached(network) as database, asyncio.timeout(PATIENCE):
+@pytest.mark.parametrize("pgbouncer", [False, True], ids=["direct", "as through PgBouncer"])
+async def test_a_statement_that_nobody_answers_ends_and_the_pool_recovers(
+    network: CutNetwork, pgbouncer: bool
+) -> None:
+    async with reached(network, pgbouncer=pgbouncer) as database, asyncio.timeout(PATIENCE):
         network.cut()
         with pytest.raises(ConnectionDropped):
             await database.fetch("SELECT 1")
@@ -231,6 +235,8 @@ async def test_the_listener_notices_that_nothing_comes_any_more(
                     await asyncio.sleep(0.1)
                 network.cut()
                 network.mend()
+        assert network.accepted >= 2, "it was heard twice, each time through a connection of its own"
+        assert not listening.done()
         listening.cancel()
         with suppress(asyncio.CancelledError):
             await listening

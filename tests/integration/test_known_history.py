@@ -9,9 +9,9 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage
 from langchain_core.runnables import RunnableConfig
 
-from memory.checkpoints import delete_threads
 from memory.database import Database
 from memory.folded_turns import fold_turns
+from memory.thread_retention import delete_threads
 from tests.integration.test_folded_turns import Graph, contents, make_graph, say
 
 THREAD: RunnableConfig = {"configurable": {"thread_id": "t"}}

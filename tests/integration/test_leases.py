@@ -6,12 +6,21 @@ import asyncio
 import socket
 import sys
 from contextlib import AsyncExitStack
+from pathlib import Path
 
 import pytest
+from langgraph.graph import START, StateGraph
 
+from graph import Settings, open_agent
 from memory.database import Database
 from memory.errors import ThreadBusy
 from memory.leases import ThreadLeases
+from nodes.assemble_context import assemble_context
+from nodes.run import Run
+from nodes.state import AgentState
+from tests.support.model_replies import Reply
+from tests.support.model_server import ModelServer, RoleQueues
+from tests.support.turns import QUIET, Talk, business
 
 
 async def test_turns_on_a_thread_run_one_after_the_other_and_in_order(database: Database) -> None:
@@ -69,3 +78,29 @@ async def test_the_lease_of_a_killed_process_is_free_at_once(database: Database)
     )
     async with asyncio.timeout(2), ThreadLeases(database).hold("t", patience=1):
         pass
+
+
+async def test_a_graph_inside_a_stage_does_not_give_the_thread_back(
+    database_url: str, tmp_path: Path, server: ModelServer, script: RoleQueues
+) -> None:
+    async def nothing(state: AgentState) -> AgentState:
+        return {}
+
+    builder = StateGraph(AgentState).add_node("nothing", nothing).add_edge(START, "nothing")
+    inside = builder.compile(checkpointer=True)
+    held: list[int] = []
+
+    async def assembling(state: AgentState, run: Run) -> AgentState:
+        await inside.ainvoke(state)
+        held.append(len(await run.services.database.fetch("SELECT FROM thread_lease")))
+        return await assemble_context(state, run)
+
+    script.add("chat", Reply("Hello."))
+    values = {"database_url": database_url, "steward_home": tmp_path, **QUIET, **server.settings()}
+    settings = Settings(_env_file=None, **values)
+    async with open_agent(settings, business([]), stages={"assemble_context": assembling}) as agent:
+        assert (await Talk(agent).say("hello"))["answer"] == "Hello."
+        left = await agent.services.database.fetch("SELECT FROM thread_lease")
+        inner = await agent.services.database.fetch("SELECT FROM checkpoints WHERE checkpoint_ns <> ''")
+    assert (held, left) == ([1], [])
+    assert inner, "it has checkpoints of its own"

@@ -11,10 +11,16 @@ from uuid import uuid4
 from tests.support.model_replies import Call, Reply, Request, Usage
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_SETTINGS = {"temperature", "top_p", "max_tokens", "max_completion_tokens", "n", "stop", "seed", "stream"}
+_FIELDS = _SETTINGS | {"messages", "model", "user", "stream_options", "response_format"}
+_FIELDS |= {"tools", "tool_choice", "parallel_tool_calls"}
+"""Of the protocol's request, those that there is any reason to send."""
 
 
 def protocol_fault(request: Request) -> str | None:
     """What a strict provider would refuse in a request, in its words; None where all is well."""
+    if unknown := request.keys() - _FIELDS:
+        return f"Unrecognized request arguments supplied: {', '.join(sorted(unknown))}"
     messages = request.get("messages")
     if not isinstance(messages, list) or not messages:
         return "'messages' must be a non-empty array"

@@ -143,7 +143,7 @@ export default {
   "thread": "会话",
   "not.uuid": "服务器只能运行以 UUID 命名的会话。请用命令处理：steward resume --thread {thread}",
   "not.uuid.reply": "服务器只能运行以 UUID 命名的会话。请在会话开始的地方回复。",
-  "node.route": "识别意图",
+  "node.route": "接收消息并识别意图",
   "node.recall_memory": "召回记忆",
   "node.assemble_context": "组织上下文",
   "node.clarify": "询问所指",
