@@ -19,10 +19,13 @@ from memory.encryption import Cipher
 from memory.errors import ConfigurationError
 from memory.settings import MemorySettings
 
-_MESSAGES: dict[tuple[str, str], type[BaseMessage]] = {
-    (message.__module__, message.__name__): message for message in (HumanMessage, AIMessage, ToolMessage)
+_MESSAGES: dict[tuple[str, str], tuple[type[BaseMessage], frozenset[str]]] = {
+    (message.__module__, message.__name__): (message, frozenset(message.model_fields))
+    for message in (HumanMessage, AIMessage, ToolMessage)
 }
+"""By module and name: the class, and its fields."""
 _restored = _create_msgpack_ext_hook(None)
+_new = object.__new__
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,22 @@ def _restore(code: int, data: bytes) -> Any:
         module, name, fields, *_ = ormsgpack.unpackb(
             data, ext_hook=_restore, option=ormsgpack.OPT_NON_STR_KEYS
         )
-        if message := _MESSAGES.get((module, name)):
+        if kind := _MESSAGES.get((module, name)):
+            message, known = kind
+            if fields.keys() == known:
+                return _from_fields(_new(message), fields)
             return message.model_construct(**fields)
     return _restored(code, data)
+
+
+def _from_fields(message: BaseMessage, fields: dict[str, Any]) -> BaseMessage:
+    """Every field of a message put in its place, as unpickling does."""
+    message.__setstate__(
+        {
+            "__dict__": fields,
+            "__pydantic_fields_set__": set(fields),
+            "__pydantic_extra__": {},
+            "__pydantic_private__": None,
+        }
+    )
+    return message

@@ -82,7 +82,7 @@ async def _ask(
 def _read(state: AgentState, run: Run, plan: ContextPlan, reply: ModelReply, message_id: str) -> AIMessage:
     """The model's message with every call readable or marked unreadable, ids unique in the thread."""
     registry, offered = run.services.engine.registry, plan["tools"]
-    known = {id for m in state["messages"] if isinstance(m, AIMessage) for id in call_ids(m)}
+    known = {id for m in state["messages"] if m.type == "ai" for id in call_ids(m)}
     message = read_calls(reply.message, known, registry, offered)
     if not call_ids(message):
         message = read_text_calls(message, registry, offered) or message

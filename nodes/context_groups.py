@@ -42,13 +42,15 @@ class TurnGroup:
         return block_of(self.messages[0]) if self.messages else ""
 
     def has(self, id: str | None) -> bool:
-        return id in [message.id for message in self.messages]
+        return any(message.id == id for message in self.messages)
 
 
 def block_of(message: AnyMessage) -> str:
     """The block of data that is sent before a customer's message."""
+    if message.type != "human":
+        return ""
     block = message.additional_kwargs.get(BLOCK)
-    return block if isinstance(message, HumanMessage) and isinstance(block, str) else ""
+    return block if isinstance(block, str) else ""
 
 
 def with_block(message: HumanMessage, block: str) -> HumanMessage:
@@ -58,25 +60,31 @@ def with_block(message: HumanMessage, block: str) -> HumanMessage:
 
 def since(groups: Sequence[TurnGroup], id: str | None) -> list[TurnGroup]:
     """The turns from the one that holds the message on; all of them where none does."""
-    for index, group in enumerate(groups):
-        if id is not None and group.has(id):
-            return list(groups[index:])
-    return list(groups)
+    return list(groups[max(number_until(groups, id) - 1, 0) :])
+
+
+def number_until(groups: Sequence[TurnGroup], id: str | None) -> int:
+    """How many turns there are up to the one that holds the message; 0 where none does."""
+    if id is None:
+        return 0
+    return next((number for number, group in enumerate(groups, 1) if group.has(id)), 0)
 
 
 def call_ids(message: AIMessage) -> list[str]:
     """Ids of the calls in a message, unreadable ones too, in the order of the message."""
+    if not message.tool_calls and not message.invalid_tool_calls:
+        return []
     calls = [*message.tool_calls, *message.invalid_tool_calls]
     return [call["id"] for call in calls if call["id"]]
 
 
 def open_calls(messages: Iterable[AnyMessage]) -> list[AIMessage]:
     """Messages that hold a call without a result."""
-    answered = {message.tool_call_id for message in messages if isinstance(message, ToolMessage)}
+    answered = {message.tool_call_id for message in messages if message.type == "tool"}
     return [
         message
         for message in messages
-        if isinstance(message, AIMessage) and any(id not in answered for id in call_ids(message))
+        if message.type == "ai" and any(id not in answered for id in call_ids(message))
     ]
 
 
@@ -84,16 +92,19 @@ def turn_groups(messages: Sequence[AnyMessage]) -> list[TurnGroup]:
     """The conversation as turns, oldest first, each valid on its own."""
     results: dict[str, ToolMessage] = {}
     for message in messages:
-        if isinstance(message, ToolMessage):
+        if message.type == "tool":
             results.setdefault(message.tool_call_id, message)
     groups: list[list[AnyMessage]] = []
     for message in messages:
-        if isinstance(message, HumanMessage) or not groups:
+        if message.type == "human" or not groups:
             groups.append([])
-        if isinstance(message, HumanMessage):
+        if message.type == "human":
             groups[-1].append(message)
-        elif isinstance(message, AIMessage):
-            groups[-1].extend(_with_results(message, results))
+        elif message.type == "ai":
+            if message.tool_calls or message.invalid_tool_calls:
+                groups[-1].extend(_with_results(message, results))
+            elif message.text if isinstance(message.content, list) else message.content:
+                groups[-1].append(message)
     return [TurnGroup(tuple(group)) for group in groups if group]
 
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
+from langchain_core.messages import AnyMessage
 
-from nodes.context_groups import TurnGroup, block_of, since
+from nodes.context_groups import TurnGroup, block_of, number_until, since
 from nodes.shortening import STUB_TOKENS, shorten_turn
 from nodes.state import ContextPlan
 
@@ -52,8 +52,8 @@ class Parts:
 
 def message_text(message: AnyMessage) -> str:
     """All of a message that costs tokens, as text."""
-    text = str(message.text)
-    if isinstance(message, AIMessage):
+    text = message.content if isinstance(message.content, str) else str(message.text)
+    if message.type == "ai" and (message.tool_calls or message.invalid_tool_calls):
         calls = [*message.tool_calls, *message.invalid_tool_calls]
         text += "".join(f"{call['name']}{call['args']}" for call in calls)
     return text
@@ -68,11 +68,11 @@ class Sizes:
         self._known: dict[int, int] = {}
 
     def of(self, message: AnyMessage) -> int:
-        key = id(message)
-        if key not in self._known:
+        known = self._known.get(id(message))
+        if known is None:
             whole = self._count(message_text(message)) + OVERHEAD
-            self._known[key] = min(whole, self._shortened.get(message.id or "", whole))
-        return self._known[key]
+            known = self._known[id(message)] = min(whole, self._shortened.get(message.id or "", whole))
+        return known
 
     def all(self, messages: Sequence[AnyMessage]) -> int:
         return sum(self.of(message) for message in messages)
@@ -108,7 +108,7 @@ def plan_context(
     history = sizes.turns(kept)
     shortened, turn = shorten_turn(latest.messages, sizes.of, room - history, cut)
     blocks = sizes.blocks(kept)
-    results = sum(sizes.of(m) for g in [*kept, latest] for m in g.messages if isinstance(m, ToolMessage))
+    results = sum(sizes.of(m) for g in [*kept, latest] for m in g.messages if m.type == "tool")
     results = min(results, history - blocks + turn)
     sent = {m.id for group in [*kept, latest] for m in group.messages}
     return {
@@ -146,8 +146,7 @@ def _keep_history(
     cut: list[str],
 ) -> list[TurnGroup]:
     """The turns that stay: those after the summary and after the last cut, as many as fit."""
-    covered = next((i + 1 for i, group in enumerate(earlier) if group.has(parts.folded_until)), 0)
-    folded = covered if parts.folded_until else 0
+    folded = number_until(earlier, parts.folded_until)
     if folded:
         cut.append(f"{folded} earlier turns stand in the summary")
     kept = since([*earlier[folded:], latest], parts.history_start)[:-1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, ToolMessage
@@ -11,6 +12,8 @@ from nodes.context_groups import since, turn_groups
 from nodes.context_plan import OVERHEAD
 from nodes.state import ContextPlan
 
+RENDERED_KEPT = 2_000
+"""Customers' messages that are kept as they were sent."""
 Cut = Callable[[str, int], str]
 """Shortens a text to so many tokens, with a note."""
 
@@ -24,7 +27,7 @@ def render_context(
     for index, group in enumerate(groups):
         latest = index == len(groups) - 1
         blocks = [plan["summary"] if index == 0 else "", plan["background"] if latest else group.block]
-        turn = [_plain(_shortened(message, plan, cut)) for message in group.messages]
+        turn = [_shortened(message, plan, cut) for message in group.messages]
         rendered.extend(_led_by(turn, [block for block in blocks if block]))
     if plan["notice"]:
         rendered.append(HumanMessage(plan["notice"]))
@@ -34,12 +37,18 @@ def render_context(
 def _led_by(turn: list[AnyMessage], blocks: list[str]) -> list[AnyMessage]:
     """Put blocks of data before the customer's words, in the same message: roles keep alternating."""
     if not blocks:
-        return turn
-    block = "\n\n".join(blocks)
-    if turn and isinstance(turn[0], HumanMessage):
-        words = f"<customer_message>\n{turn[0].text}\n</customer_message>"
-        return [HumanMessage(f"{block}\n\n{words}", id=turn[0].id), *turn[1:]]
-    return [HumanMessage(block), *turn]
+        return [_plain(message) for message in turn]
+    block, first = "\n\n".join(blocks), turn[0]
+    if first.type == "human":
+        words = first.content if isinstance(first.content, str) else str(first.text)
+        return [_told(block, words, first.id), *(_plain(message) for message in turn[1:])]
+    return [HumanMessage(block), *(_plain(message) for message in turn)]
+
+
+@lru_cache(maxsize=RENDERED_KEPT)
+def _told(block: str, words: str, id: str | None) -> HumanMessage:
+    """History repeats what was sent before to the letter: each message of it is written once."""
+    return HumanMessage(f"{block}\n\n<customer_message>\n{words}\n</customer_message>", id=id)
 
 
 def _shortened(message: AnyMessage, plan: ContextPlan, cut: Cut) -> AnyMessage:
@@ -51,7 +60,7 @@ def _shortened(message: AnyMessage, plan: ContextPlan, cut: Cut) -> AnyMessage:
 
 def _plain(message: AnyMessage) -> AnyMessage:
     """Only what the protocol carries: text, calls with readable arguments, results."""
-    if isinstance(message, AIMessage):
+    if message.type == "ai":
         if not message.invalid_tool_calls and _is_bare(message):
             return message
         calls: list[Any] = [

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
 from memory.borrowed import without_copies
-from nodes.context_groups import TurnGroup, since, turn_groups
+from nodes.context_groups import TurnGroup, number_until, since, turn_groups
 from nodes.foreign_text import foreign_text
 from nodes.state import ContextPlan
 from tools.essentials import facts_in
@@ -42,8 +42,7 @@ def turns_to_fold(plan: ContextPlan, messages: Sequence[AnyMessage], folded_unti
     It begins after what the summary covers, so that a turn which was left out for want of room is folded too.
     """
     groups = turn_groups(messages)[:-1]
-    covered = next((i + 1 for i, group in enumerate(groups) if folded_until and group.has(folded_until)), 0)
-    groups = groups[covered:]
+    groups = groups[number_until(groups, folded_until) :]
     folded = _oldest(groups, plan)
     spoken = tuple(line for group in folded for line in _spoken(group))
     until = folded[-1].messages[-1].id if folded else None

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import chain
 from typing import Any
 
-from langchain_core.messages import AnyMessage, ToolMessage
+from langchain_core.messages import AnyMessage
 
 from memory.keywords import terms
 from nodes.background import foreign_lines
@@ -22,21 +23,44 @@ MOST_CHARACTERS = 12_000
 LONGEST_TEXT = 3_000
 FEWEST_TERMS = 2
 """Fewer are a name or a state, not a statement."""
+LONGEST_CODE = 40
+"""Characters without a blank, of an alphabet that writes blanks: a number, a date, an address of a page."""
+RESULTS_KEPT = 500
+"""Results whose statements are remembered: a conversation is gone through at the end of each turn."""
+LONGEST_KEPT = 4_000
 
 
 def foreign_text(messages: Sequence[AnyMessage]) -> tuple[str, ...]:
     """Of a conversation, the newest first; bounded."""
-    blocks = (line for message in reversed(messages) for line in foreign_lines(block_of(message)))
+    blocks = (
+        line
+        for message in reversed(messages)
+        if (block := block_of(message))
+        for line in foreign_lines(block)
+        if _is_statement(line)
+    )
     return _bounded(chain(blocks, _results(messages)))
 
 
 def _results(messages: Sequence[AnyMessage]) -> Iterator[str]:
-    texts = (str(message.text) for message in reversed(messages) if isinstance(message, ToolMessage))
-    for text in dict.fromkeys(texts):  # a result that has come before says nothing new
-        try:
-            yield from _leaves(json.loads(text))
-        except ValueError:
-            yield text
+    for message in reversed(messages):
+        if message.type == "tool":
+            text = message.content if isinstance(message.content, str) else str(message.text)
+            yield from _statements(text) if len(text) <= LONGEST_KEPT else _read(text)
+
+
+def _read(text: str) -> Iterator[str]:
+    """What a result says; of one that is not JSON, all of it."""
+    try:
+        leaves: Iterable[str] = _leaves(json.loads(text))
+    except ValueError:
+        leaves = (text,)
+    return filter(_is_statement, leaves)
+
+
+@lru_cache(maxsize=RESULTS_KEPT)
+def _statements(text: str) -> tuple[str, ...]:
+    return tuple(_read(text))
 
 
 def _leaves(value: Any) -> Iterator[str]:
@@ -50,6 +74,12 @@ def _leaves(value: Any) -> Iterator[str]:
             yield from _leaves(each)
 
 
+def _is_statement(text: str) -> bool:
+    """Whether a text says something, rather than name or number it."""
+    is_code = len(text) <= LONGEST_CODE and text.isascii() and not any(map(str.isspace, text.strip()))
+    return not is_code and len(terms(text[:LONGEST_TEXT])) >= FEWEST_TERMS
+
+
 def _bounded(texts: Iterable[str]) -> tuple[str, ...]:
     kept: list[str] = []
     seen: set[str] = set()
@@ -58,10 +88,8 @@ def _bounded(texts: Iterable[str]) -> tuple[str, ...]:
         if text in seen:
             continue
         seen.add(text)
-        cut = text[: min(LONGEST_TEXT, room)]
-        if len(terms(cut)) >= FEWEST_TERMS:
-            kept.append(cut)
-            room -= len(cut)
+        kept.append(text[: min(LONGEST_TEXT, room)])
+        room -= len(kept[-1])
         if room <= 0:
             break
     return tuple(kept)

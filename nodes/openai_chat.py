@@ -20,6 +20,7 @@ from openai import BaseModel as OpenAIModel
 
 from nodes.endpoint_errors import CallFailed
 from nodes.model_answer import RAW_CALLS, REASONING
+from nodes.wire_form import wire_form
 
 _ASIDE = ("response_format", "max_tokens", "tools")
 _REASONING_FIELDS = ("reasoning_content", "reasoning")
@@ -37,12 +38,16 @@ class EndpointChat(ChatOpenAI):
         What stands in `extra_body` goes into the same JSON object untouched.
         """
         aside: dict[str, Any] = {name: kwargs.pop(name) for name in _ASIDE if name in kwargs}
-        payload: dict[str, Any] = super()._get_request_payload(input_, stop=stop, **kwargs)
         messages = self._convert_input(input_).to_messages()
-        for message, wire in zip(messages, payload["messages"], strict=True):
-            if isinstance(message, AIMessage) and REASONING in message.additional_kwargs:
+        plain = [wire_form(message) for message in messages]
+        rest = [message for message, wire in zip(messages, plain, strict=True) if wire is None]
+        payload: dict[str, Any] = super()._get_request_payload(rest, stop=stop, **kwargs)
+        converted = iter(payload["messages"])
+        wires = [wire or next(converted) for wire in plain]
+        for message, wire in zip(messages, wires, strict=True):
+            if REASONING in message.additional_kwargs and message.type == "ai":
                 wire[REASONING] = message.additional_kwargs[REASONING]
-        aside["messages"], payload["messages"] = payload["messages"], []
+        aside["messages"], payload["messages"] = wires, []
         payload["extra_body"] = {**(payload.get("extra_body") or {}), **aside}
         return payload
 
