@@ -24,7 +24,7 @@ def _file() -> dict[str, Any]:
 
 def words_of(name: str) -> frozenset[str]:
     """One list, its English words stemmed."""
-    return frozenset(stem(word) for word in _file()[name].split())
+    return frozenset(stem(word) for word in lowered(_file()[name]).split())
 
 
 def names_of(name: str) -> frozenset[str]:
@@ -40,7 +40,7 @@ class Lexicon:
         self._phrases: dict[str, str] = {}
         self._chinese: dict[str, str] = {}
         for name, words in groups.items():
-            for word in words.split():
+            for word in lowered(words).split():
                 if _CHINESE.search(word):
                     self._chinese.setdefault(word, name)
                 elif "-" in word:

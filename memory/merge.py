@@ -22,12 +22,15 @@ from memory.vocabulary import (
     MANIFOLD,
     OBJECTS,
     SEVERAL,
+    SLOTS,
     SOLE,
     areas,
+    is_bag,
+    is_of_one,
+    is_of_several,
     key_occasion,
     numbers,
     same_subjects,
-    slots,
     value_kinds,
 )
 
@@ -116,6 +119,7 @@ def same_statement(new: Statement, other: Statement) -> bool:
         and not _negation_differs(new, other)
         and bool(new.words)
         and new.words == other.words
+        and value_kinds(new.content) == value_kinds(other.content)
         and pronouns(new.content) == pronouns(other.content)
     )
 
@@ -185,8 +189,10 @@ def _give_one_answer(new: Statement, other: Statement) -> bool:
         return False
     if kinds & others & EXCLUSIVE:
         return True
+    if _names_more(new, other) or _names_more(other, new):
+        return False
     common = new.words & other.words
-    answers = common & SOLE
+    answers = (common | kinds & others) & SOLE
     if "residence" in common and "city" in kinds | others:
         answers |= {"residence"}  # "lives in Cork", not "lives alone"
     if not answers or (kinds and others and not kinds & others):
@@ -196,12 +202,19 @@ def _give_one_answer(new: Statement, other: Statement) -> bool:
     )
 
 
+def _names_more(some: Statement, other: Statement) -> bool:
+    """A gift budget: that it is for a gift stands in key and words, and the other knows nothing of it."""
+    return bool((some.key_words - other.key_words) & some.words - other.says - SLOTS)
+
+
 def _fit_one_key(new: Statement, other: Statement) -> bool:
     """Whether one key means one thing: it names what there is one of, or the statements have something in common.
 
     Under `disliked_food` there are many things to dislike; under `employer` there is one.
     """
-    if slots(new.base_key.replace("_", " ")) or changes(later(new, other).said):
+    if is_of_one(new.base_key) or changes(later(new, other).said):
+        return True
+    if not is_of_several(new.base_key) and not is_bag(new.base_key):
         return True
     return bool(new.says & other.says) or _near(new, other) >= NEARER
 

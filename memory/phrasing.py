@@ -14,16 +14,25 @@ _NEGATED = re.compile(
     re.IGNORECASE,
 )
 _TWICE_NEGATED = re.compile(
-    r"(?:no longer|not|n['’]t|never|stopped)\s+(?:avoid|refus|declin|dislik|hat)\w*|不再?(?:忌|戒|拒绝|避免|反对)",
+    r"(?:no longer|not|n['’]t|never|stopped)\s+(?:\w+\s+){0,2}?"
+    r"(?:avoid|refus|declin|dislik|hat|cancel|unsubscrib|quit)\w*"
+    r"|(?:不再?|别|没有?|不要|不想|不用)(?:忌|戒|拒绝|避免|反对|取消|停止|退订|关闭)",
     re.IGNORECASE,
 )
 _PASSING = re.compile(
     r"临时|暂时|暂且|这次|本次|这一次|这单|本单|这个订单|这周|本周|这星期|这个月|本月|这几天|这两天|今天|今晚|今日|明天|明晚|后天|下周|下个月"
     r"|目前先|先送|先寄|出差期间|在出差|旅游期间|度假期间|期间"
     r"|\b(?:temp|temporar(?:y|ily)|this (?:time|once|week|weekend|month|order|delivery|parcel)|just once|one[- ]off"
-    r"|today|tonight|tomorrow|next (?:week|month)|for now|for the moment"
+    r"|today|tonight|tomorrow|for now|for the moment|this (?:morning|afternoon|evening|\w+day)"
+    r"|next (?:week|month|\w+day|time|appointment|visit|order|delivery|lesson|class)"
     r"|while (?:i|they|he|she|we|the customer|on|away)\b"
     r"|until (?:next|the end|further|\w+day)|on vacation|on holiday|travell?ing)\b",
+    re.IGNORECASE,
+)
+_SAID_TO_PASS = re.compile(
+    r"(?:这|本)(?:一)?(?:次|单|回)(?!以后|起)|临时|暂时|就这|仅此一次"
+    r"|\b(?:just|only) (?:the once|(?:for |this |for this )(?:once|time|week|month|order|\w+day))|this (?:one )?time\b"
+    r"|this (?:week|month|\w+day) only|one[- ]off",
     re.IGNORECASE,
 )
 _RESTORED = re.compile(
@@ -33,7 +42,7 @@ _RESTORED = re.compile(
 )
 _NOT = re.compile(r"不(?:需要|愿意|可以|用|要|想|再|能|会|必|得)")
 _SWITCHES = re.compile(
-    r"改(?:成|为|到|用|开|走|发|送|寄|约|投|叫|买|选)|换(?:成|到|为|了|用)|变(?:成|为)|调整(?:为|成|到)|更新为|升级|降级|搬(?:到|家|去|了)"
+    r"改(?![善进良革造天日正装])|换(?![货新购季句洗乘言热位算])|变(?:成|为)|调整(?:为|成|到)|更新为|升级|降级|搬(?:到|家|去|了)"
     r"|推迟|延期|改期|提前到|提高到|降到|还是(?!喜欢|要|一样|老)|而不是|不再|算了|不对"
     r"|\b(?:instead|rather than|switch(?:ed|es|ing)?|chang(?:ed|es|ing)|(?:has |have )?moved|no longer"
     r"|any ?more|any longer|replac(?:ed|es|ing)|upgraded|downgraded|after all|turned out|make (?:that|it)|no,? wait"
@@ -55,6 +64,11 @@ def is_negated(text: str) -> bool:
 def is_passing(text: str) -> bool:
     """Whether a statement holds for this time only."""
     return _PASSING.search(text) is not None
+
+
+def is_said_to_pass(evidence: str) -> bool:
+    """Whether the customer's own words say that this once is meant."""
+    return _SAID_TO_PASS.search(evidence) is not None
 
 
 def is_restored(text: str) -> bool:
@@ -87,10 +101,18 @@ def adds(text: str) -> bool:
     return _ADDS.search(text) is not None
 
 
+def is_said_to_add(evidence: str) -> bool:
+    """Whether the customer's own words go on from what was said before."""
+    return _GOES_ON.search(evidence) is not None
+
+
 _SMALL = re.compile(
     r"\b(?:he|him|she|her|they|them|up|down|in|out|on|off|over|under)\b|上|下|前|后|内|外|大|小|多|少"
 )
 _ADDS = re.compile(
     r"还(?=对|有|喜欢|养|用)|另外|此外|除此之外|\b(?:also|in addition|as well|additionally|besides)\b",
     re.IGNORECASE,
+)
+_GOES_ON = re.compile(
+    r"^\W*(?:and|also|plus)\b|^\W*(?:另外|还有|此外)|\b(?:as well|also)\b|还(?=有|对|养)", re.IGNORECASE
 )

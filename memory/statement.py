@@ -10,7 +10,7 @@ from datetime import datetime
 from functools import cached_property
 from uuid import UUID
 
-from memory.phrasing import is_passing
+from memory.phrasing import is_passing, is_said_to_pass
 from memory.vocabulary import key_words, objects, people, slots, subjects, topic_words, value_kinds
 
 _COUNT = re.compile(r"\.\d+$")
@@ -64,7 +64,8 @@ class Statement:
 
     @cached_property
     def is_passing(self) -> bool:
-        return is_passing(f"{self.base_key.replace('_', ' ')} {self.content}")
+        named = f"{self.base_key.replace('_', ' ')} {self.content}"
+        return is_passing(named) or is_said_to_pass(self.evidence)
 
     @cached_property
     def people(self) -> frozenset[str]:

@@ -13,6 +13,10 @@ GENERIC_KEY_WORDS = words_of("generic_key_words")
 BAG_WORDS = words_of("bag_words")
 SEVERAL = names_of("several")
 """Concepts of which a customer has several at once: a second one does not replace the first."""
+OWNED = names_of("owned")
+"""The same, unless a statement says that something has changed: accounts, courses."""
+SEVERAL_KEY_WORDS = words_of("several_key_words")
+SINGLE_KEY_WORDS = words_of("single_key_words")
 SLOTS = names_of("slots")
 """Concepts and kinds of value of which a customer has one at a time."""
 EXCLUSIVE = names_of("exclusive")
@@ -36,7 +40,7 @@ _NAMED = _CHILDREN | _ANIMALS
 """Of whom there may be several, told apart by their names."""
 
 _NUMBER = re.compile(
-    r"(?<![a-z])\d+(?:[.,:]\d+)*(?:\s?(?:年级|岁|号|月|日|点半?|楼|层|栋|室|天|周|班|人|件|杯|码|元|块|度|万|克|斤|寸|毫升|只|口|kg|cm|%))?"
+    r"(?<![a-z])\d+(?:[.,:]\d+)*(?:\s?(?:年级|岁|号|月|日|点半?|楼|层|栋|室|天|周|班|人|件|杯|码|元|块|度|万|克|斤|寸|米|毫升|只|口|kg|cm|gb|%))?"
     r"|[零一二三四五六七八九十百千万两]+(?:年级|岁|号|月|日|点半?|楼|层|栋|室|个月|天|班|人|件|杯|码|元|块|度|口|只|斤)"
 )
 _CALLED = re.compile(r"\b(?:called|named)\b")
@@ -47,11 +51,18 @@ _MONEY = re.compile(
     r"[\d一二三四五六七八九十百千万两]\s?(?:元|块|万|千|yuan|rmb|usd|dollars?|euros?|pounds?)|[¥￥$€£]\s?\d"
 )
 _SIZE = re.compile(r"(?<![a-z])(?:x{0,3}[sl]|m)(?![a-z])\s*码|\bsize\s+(?:x{0,3}[sl]|m|\d+)\b|\d\s*码")
+_DATA = re.compile(r"\d+\s?(?:gb|g\b|g(?=流量))")
+_SPEED = re.compile(r"\d+\s?(?:mbps|mbits?|兆|m(?=宽带))")
+_SAYS_A_JOB = re.compile(
+    r"\b(?:works? as|working as|is an?|am an?|became|job|occupation|profession|retired)\b"
+    r"|职业|工作|[是当做]|退休|转行|从事"
+)
 _DAY_KEY = re.compile(r"日$")
+_PATTERNS = {"time": _CLOCK, "budget": _MONEY, "size": _SIZE, "data-volume": _DATA, "speed": _SPEED}
 _OCCASION = re.compile(
-    r"morning|afternoon|evening|night|noon|lunch|weekday|workday|weekend|holiday|summer|winter|spring|autumn"
-    r"|left|right|front|rear|back|upper|lower|inner|outer|first|second|third|left|home|office|private|guest|master"
-    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day|早|上午|中午|下午|晚|夜|周[一二三四五六日末]|工作日|节假日|夏|冬|春|秋|左|右|家庭|公司|\d+"
+    r"\b(?:morning|afternoon|evening|night|noon|lunch|weekday|workday|weekend|holiday|summer|winter|spring|autumn"
+    r"|left|right|front|rear|back|upper|lower|inner|outer|first|second|third|home|office|private|guest|master"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day)(?=s?\b)|早|上午|中午|下午|晚|夜|周[一二三四五六日末]|工作日|节假日|夏|冬|春|秋|左|右|家庭|公司|\d+"
 )
 _DIGITS = str.maketrans("零一二三四五六七八九两", "01234567892")
 _ENGLISH_NUMBERS = {
@@ -81,8 +92,13 @@ _HANDSET = re.compile(
     r"(?<!打)手机(?![号联通短来壳套膜])"
     r"|\b(?:smart)?phone(?= (?:budget|warranty|screen|battery|insurance|return|repair))"
 )
-_WHICH_ADDRESS = re.compile(
-    r"\b(?:home|office|work|billing|shipping)(?= (?:address|phone|number))|(?:家庭|家里|公司|单位)(?=的?(?:地址|电话))"
+_WHICH = re.compile(
+    r"\b(?:home|office|work|billing|shipping|private|personal|business|company|second)"
+    r"(?= (?:address|phone|mobile|number|laptop|computer|pc|tablet|printer|car|e-?mail|account|internet|wi-?fi|card))"
+    r"|(?:家庭|家里|家用|公司|单位|个人|私人|工作)(?=的?(?:地址|电话|手机|电脑|笔记本|邮箱|账户|账号|宽带|号码|车|卡))"
+    r"|\b(?:domestic|international|outbound|inbound|summer|winter|indoor|outdoor|short-haul|long-haul)\b"
+    r"|business (?:trip|travel)|work trip|leisure|holiday|vacation|国内|国际|去程|回程|返程"
+    r"|夏天|冬天|夏季|冬季|室内|室外|出差|公务|私人旅行|旅游|度假|出去玩"
 )
 _NAME = re.compile(
     r"(小(?![孩朋区时米号])[\u4e00-\u9fff])"
@@ -90,6 +106,8 @@ _NAME = re.compile(
     r"(?!Customer|User|Client|She|He|They|It|The|This)([A-Z][a-z]+)"
     r"(?:['’]s| (?:is|has|goes|wears|likes|loves|attends|needs|was|turns|will|eats|prefers|uses|takes|started|moved)\b)"
 )
+
+_CALLED_SO = re.compile(r"(?:名叫|取名|叫做|叫)([\u4e00-\u9fff]{2,3})$|\b(?:called|named) ([A-Z][a-z]+)")
 
 
 @lru_cache(maxsize=4096)
@@ -111,6 +129,14 @@ def _words(text: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=4096)
+def things(text: str) -> frozenset[str]:
+    """What a statement gives a value of: its words, less the values and the names of what has a value."""
+    concepts, rest = _CONCEPTS.take(_CALLED.sub(" ", without_negation(lowered(text))))
+    _, rest = _KINDS.take(_NUMBER.sub(" ", rest))
+    return (concepts - SLOTS - AREAS) | (concepts & OBJECTS) | _words(rest)
+
+
+@lru_cache(maxsize=4096)
 def key_words(key: str) -> frozenset[str]:
     """What a key is about, as concepts and words; empty for a key that any memory may carry (`user_preference`)."""
     concepts, rest = _CONCEPTS.take(key.replace("_", " "))
@@ -127,6 +153,32 @@ def key_occasion(key: str) -> frozenset[str]:
     return frozenset(_OCCASION.findall(spoken))
 
 
+def is_single(key: str) -> bool:
+    """Whether a key is that of one thing by its form: `contract_type`, `current_provider`, `默认门店`."""
+    words = key.split("_")
+    return any(stem(word) in SINGLE_KEY_WORDS for word in words) or any(
+        word.startswith(mark) or word.endswith(mark)
+        for word in words
+        for mark in SINGLE_KEY_WORDS
+        if not mark.isascii()
+    )
+
+
+def is_of_one(key: str) -> bool:
+    """Whether a key is that of what there is one of, by what it names or by its form."""
+    return bool(slots(key.replace("_", " "))) or is_single(key)
+
+
+def is_of_several(key: str) -> bool:
+    """Whether a key is that of several things: `disliked_food`, `pets`, `忌口`."""
+    words = key.split("_")
+    if key_words(key) & (SEVERAL | OWNED) or re.search(r"[^siu]s$", key):
+        return True
+    return any(stem(word) in SEVERAL_KEY_WORDS for word in words) or any(
+        mark in key for mark in SEVERAL_KEY_WORDS if not mark.isascii()
+    )
+
+
 def is_bag(key: str) -> bool:
     """Whether a key names a bag of things (`delivery_preference`) rather than one thing (`delivery_day`)."""
     return any(stem(word) in BAG_WORDS for word in key.split("_")) or any(
@@ -139,9 +191,11 @@ def value_kinds(text: str) -> frozenset[str]:
     """What kinds of value a statement gives: a day, a time of the day, a place, a colour."""
     low = _CALLED.sub(" ", lowered(text))
     kinds = set(_KINDS.find(low))
-    for kind, pattern in (("time", _CLOCK), ("budget", _MONEY), ("size", _SIZE)):
+    for kind, pattern in _PATTERNS.items():
         if pattern.search(low):
             kinds.add(kind)
+    if "job" in kinds and not _SAYS_A_JOB.search(low):
+        kinds.remove("job")
     return frozenset(kinds)
 
 
@@ -170,6 +224,12 @@ def areas(text: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=4096)
+def day_classes(text: str) -> frozenset[str]:
+    """Whether a text is about workdays or about weekends."""
+    return _concepts(text) & {"workday", "weekend"}
+
+
+@lru_cache(maxsize=4096)
 def people(text: str) -> frozenset[str]:
     """Everybody that a text names, the customer aside."""
     return _PEOPLE.find(text)
@@ -182,9 +242,19 @@ def body_sides(text: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=4096)
-def which_address(text: str) -> frozenset[str]:
-    """Whether a text is about the address at home or the one at work."""
-    return frozenset(_WHICH_ADDRESS.findall(lowered(text)))
+def which_one(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Which of two of a kind a text is about (the address at home or at work, flights at home or abroad), and what it
+    says besides."""
+    low = lowered(text)
+    return frozenset(_WHICH.findall(low)), topic_words(_WHICH.sub(" ", low))
+
+
+@lru_cache(maxsize=4096)
+def own_names(text: str) -> frozenset[str]:
+    """What a child or an animal is called in a text."""
+    if not _PEOPLE.find(text) & _NAMED:
+        return frozenset()
+    return frozenset(name.casefold() for found in _CALLED_SO.findall(text) for name in found if name)
 
 
 @lru_cache(maxsize=4096)

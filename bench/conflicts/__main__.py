@@ -35,6 +35,9 @@ SETS = (
     "fifth.jsonl",
     "sixth.jsonl",
     "seventh.jsonl",
+    "eighth.jsonl",
+    "ninth.jsonl",
+    "tenth.jsonl",
 )
 
 

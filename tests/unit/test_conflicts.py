@@ -24,10 +24,13 @@ MAY = datetime(2024, 5, 20, tzinfo=UTC)
         ("cases.jsonl", 0.98),
         ("later.jsonl", 0.97),
         ("third.jsonl", 0.98),
-        ("fourth.jsonl", 0.95),
-        ("fifth.jsonl", 0.95),
-        ("sixth.jsonl", 0.96),
-        ("seventh.jsonl", 0.92),
+        ("fourth.jsonl", 0.97),
+        ("fifth.jsonl", 0.97),
+        ("sixth.jsonl", 0.98),
+        ("seventh.jsonl", 0.97),
+        ("eighth.jsonl", 0.96),
+        ("ninth.jsonl", 0.89),
+        ("tenth.jsonl", 0.9),
     ],
 )
 async def test_cases_end_right_in_whatever_order_they_are_processed(
