@@ -59,13 +59,29 @@ def message_text(message: AnyMessage) -> str:
     return text
 
 
+@dataclass(frozen=True)
+class TurnSize:
+    """Tokens of one turn."""
+
+    messages: int
+    results: int
+    """Of the messages, those that are results of tools."""
+    block: int
+    """Of the background that was sent with it."""
+
+    @property
+    def whole(self) -> int:
+        return self.messages + self.block
+
+
 class Sizes:
-    """Token sizes of messages, counted once each; what was shortened before counts as such."""
+    """Token sizes of messages and turns, counted once each; what was shortened before counts as such."""
 
     def __init__(self, count: Count, shortened: Mapping[str, int]) -> None:
         self._count = count
         self._shortened = shortened
         self._known: dict[int, int] = {}
+        self._turns: dict[int, TurnSize] = {}
 
     def of(self, message: AnyMessage) -> int:
         known = self._known.get(id(message))
@@ -74,16 +90,20 @@ class Sizes:
             known = self._known[id(message)] = min(whole, self._shortened.get(message.id or "", whole))
         return known
 
-    def all(self, messages: Sequence[AnyMessage]) -> int:
-        return sum(self.of(message) for message in messages)
-
-    def blocks(self, groups: Sequence[TurnGroup]) -> int:
-        """Of the backgrounds that were sent with these turns."""
-        return sum(self._count(block) + FRAME for group in groups if (block := block_of(group.messages[0])))
+    def turn(self, group: TurnGroup) -> TurnSize:
+        known = self._turns.get(id(group))
+        if known is None:
+            block = block_of(group.messages[0]) if group.messages else ""
+            known = self._turns[id(group)] = TurnSize(
+                messages=sum(self.of(message) for message in group.messages),
+                results=sum(self.of(message) for message in group.messages if message.type == "tool"),
+                block=self._count(block) + FRAME if block else 0,
+            )
+        return known
 
     def turns(self, groups: Sequence[TurnGroup]) -> int:
         """Of turns with their backgrounds."""
-        return sum(self.all(group.messages) for group in groups) + self.blocks(groups)
+        return sum(self.turn(group).whole for group in groups)
 
 
 def plan_context(
@@ -103,17 +123,18 @@ def plan_context(
     frames = 2 * FRAME if parts.summary else FRAME
     memory = count(parts.summary) + count(parts.background) + frames
     room = max(budget - instructions - schemas - memory, STUB_TOKENS)
-    limit = _history_limit(room, sizes.all(latest.messages), tight)
+    limit = _history_limit(room, sizes.turn(latest).messages, tight)
     kept = _keep_history(earlier, latest, parts, sizes, limit, cut)
     history = sizes.turns(kept)
     shortened, turn = shorten_turn(latest.messages, sizes.of, room - history, cut)
-    blocks = sizes.blocks(kept)
-    results = sum(sizes.of(m) for g in [*kept, latest] for m in g.messages if m.type == "tool")
+    blocks = sum(sizes.turn(group).block for group in kept)
+    results = sum(sizes.turn(group).results for group in [*kept, latest])
     results = min(results, history - blocks + turn)
-    sent = {m.id for group in [*kept, latest] for m in group.messages}
+    shortened = {**parts.shortened, **shortened}
+    sent = {m.id for group in [*kept, latest] for m in group.messages} if shortened else set()
     return {
         "first_message_id": kept[0].first_id if kept else latest.first_id if latest.messages else None,
-        "shortened": {id: n for id, n in {**parts.shortened, **shortened}.items() if id in sent},
+        "shortened": {id: n for id, n in shortened.items() if id in sent},
         "background": parts.background,
         "summary": parts.summary,
         "tools": list(parts.tools),
