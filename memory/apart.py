@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memory.key_names import is_bag, is_of_one
 from memory.phrasing import adds, changes, is_negated, is_restored, is_said_to_add, is_said_to_pass, switches
 from memory.statement import Statement
 from memory.vocabulary import (
@@ -12,16 +13,13 @@ from memory.vocabulary import (
     areas,
     body_sides,
     day_classes,
-    is_bag,
-    is_of_one,
     numbers,
     orders,
-    own_names,
-    same_subjects,
     things,
     value_kinds,
     which_one,
 )
+from memory.whom import own_names, same_subjects
 
 
 def told_apart(new: Statement, other: Statement) -> bool:

@@ -97,3 +97,8 @@ def lowered(text: str) -> str:
 
 def _any_of(words: Any) -> re.Pattern[str]:
     return re.compile("|".join(sorted(map(re.escape, words), key=len, reverse=True)) or "(?!)")
+
+
+CONCEPTS = Lexicon.named("concepts")
+KINDS = Lexicon.named("kinds")
+PEOPLE = Lexicon.named("people")

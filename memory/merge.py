@@ -15,24 +15,11 @@ from uuid import UUID
 
 from memory.apart import containment, later, told_apart
 from memory.evidence import plain
+from memory.key_names import is_bag, is_of_one, is_of_several, key_occasion
 from memory.phrasing import changes, is_negated, pronouns, switches
 from memory.statement import Statement
-from memory.vocabulary import (
-    EXCLUSIVE,
-    MANIFOLD,
-    OBJECTS,
-    SEVERAL,
-    SLOTS,
-    SOLE,
-    areas,
-    is_bag,
-    is_of_one,
-    is_of_several,
-    key_occasion,
-    numbers,
-    same_subjects,
-    value_kinds,
-)
+from memory.vocabulary import EXCLUSIVE, MANIFOLD, OBJECTS, SEVERAL, SLOTS, SOLE, areas, numbers, value_kinds
+from memory.whom import same_subjects
 
 Action = Literal["insert", "confirm", "replace", "stale"]
 

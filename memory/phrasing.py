@@ -46,7 +46,7 @@ _SWITCHES = re.compile(
     r"|推迟|延期|改期|提前到|提高到|降到|还是(?!喜欢|要|一样|老)|而不是|不再|算了|不对"
     r"|\b(?:instead|rather than|switch(?:ed|es|ing)?|chang(?:ed|es|ing)|(?:has |have )?moved|no longer"
     r"|any ?more|any longer|replac(?:ed|es|ing)|upgraded|downgraded|after all|turned out|make (?:that|it)|no,? wait"
-    r"|postponed|delayed|rescheduled|correction|actually)\b",
+    r"|postponed|delayed|rescheduled|correction|actually|no more)\b",
     re.IGNORECASE,
 )
 _CHANGES = re.compile(

@@ -10,8 +10,10 @@ from datetime import datetime
 from functools import cached_property
 from uuid import UUID
 
+from memory.key_names import key_words
 from memory.phrasing import is_passing, is_said_to_pass
-from memory.vocabulary import key_words, objects, people, slots, subjects, topic_words, value_kinds
+from memory.vocabulary import objects, slots, topic_words, value_kinds
+from memory.whom import people, subjects
 
 _COUNT = re.compile(r"\.\d+$")
 

@@ -1,4 +1,4 @@
-"""What a statement is about, in words: topic, kinds of value, whom it concerns, numbers, negation, duration."""
+"""What a statement is about, in words: its topic, goods, kinds of value, numbers."""
 
 from __future__ import annotations
 
@@ -6,17 +6,13 @@ import re
 from functools import lru_cache
 
 from memory.keywords import is_stop_word, segmenter, stem
-from memory.lexicon import Lexicon, lowered, names_of, words_of
+from memory.lexicon import CONCEPTS, KINDS, Lexicon, lowered, names_of, words_of
 from memory.phrasing import without_negation
 
-GENERIC_KEY_WORDS = words_of("generic_key_words")
-BAG_WORDS = words_of("bag_words")
 SEVERAL = names_of("several")
 """Concepts of which a customer has several at once: a second one does not replace the first."""
 OWNED = names_of("owned")
 """The same, unless a statement says that something has changed: accounts, courses."""
-SEVERAL_KEY_WORDS = words_of("several_key_words")
-SINGLE_KEY_WORDS = words_of("single_key_words")
 SLOTS = names_of("slots")
 """Concepts and kinds of value of which a customer has one at a time."""
 EXCLUSIVE = names_of("exclusive")
@@ -28,16 +24,8 @@ MANIFOLD = names_of("manifold")
 OBJECTS = names_of("objects")
 AREAS = names_of("areas")
 
-_CONCEPTS = Lexicon.named("concepts")
-_KINDS = Lexicon.named("kinds")
-_PEOPLE = Lexicon.named("people")
 _STATEMENT_WORDS = words_of("statement_words")
-_CHILDREN = frozenset({"child", "twin", "son", "daughter", "first-child", "second-child", "third-child"})
-_ANIMALS = frozenset({"cat", "dog"})
-_PETS = Lexicon.named("people", _ANIMALS)
-_OF_CHILDREN = frozenset({"grade", "education"})
-_NAMED = _CHILDREN | _ANIMALS
-"""Of whom there may be several, told apart by their names."""
+_PETS = Lexicon.named("people", {"cat", "dog"})
 
 _NUMBER = re.compile(
     r"(?<![a-z])\d+(?:[.,:]\d+)*(?:\s?(?:年级|岁|号|月|日|点半?|楼|层|栋|室|天|周|班|人|件|杯|码|元|块|度|万|克|斤|寸|米|毫升|只|口|kg|cm|gb|%))?"
@@ -57,13 +45,7 @@ _SAYS_A_JOB = re.compile(
     r"\b(?:works? as|working as|is an?|am an?|became|job|occupation|profession|retired)\b"
     r"|职业|工作|[是当做]|退休|转行|从事"
 )
-_DAY_KEY = re.compile(r"日$")
 _PATTERNS = {"time": _CLOCK, "budget": _MONEY, "size": _SIZE, "data-volume": _DATA, "speed": _SPEED}
-_OCCASION = re.compile(
-    r"\b(?:morning|afternoon|evening|night|noon|lunch|weekday|workday|weekend|holiday|summer|winter|spring|autumn"
-    r"|left|right|front|rear|back|upper|lower|inner|outer|first|second|third|home|office|private|guest|master"
-    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day)(?=s?\b)|早|上午|中午|下午|晚|夜|周[一二三四五六日末]|工作日|节假日|夏|冬|春|秋|左|右|家庭|公司|\d+"
-)
 _DIGITS = str.maketrans("零一二三四五六七八九两", "01234567892")
 _ENGLISH_NUMBERS = {
     word: str(value)
@@ -74,12 +56,6 @@ _ENGLISH_NUMBERS = {
     for word in names.split()
 }  # fmt: skip
 _WORD = re.compile(r"[\u3400-\u9fff]+|[^\W_\u3400-\u9fff]+(?:['’][^\W_\u3400-\u9fff]+)*")
-_WHOSE = re.compile(
-    r"(?:(?:gift )?for )?(?:the|my|his|her|their|our|a)?\s*"
-    r"(?:(?:customer|user|client)(?:['’]s)?)?\s*(?:the|two|both)?\s*",
-    re.IGNORECASE,
-)
-_WHOSE_ZH = re.compile(r"(?:给|为|送|帮)?(?:用户|客户|顾客|我|他|她|本人)?(?:的|家的|家里的|家里|家)?")
 _BODY_SIDE = re.compile(
     r"[左右](?=眼|耳|手|脚|腿|膝|肩)|\b(?:left|right)(?= (?:eye|ear|hand|foot|leg|knee|shoulder)s?\b)"
 )
@@ -100,20 +76,12 @@ _WHICH = re.compile(
     r"|business (?:trip|travel)|work trip|leisure|holiday|vacation|国内|国际|去程|回程|返程"
     r"|夏天|冬天|夏季|冬季|室内|室外|出差|公务|私人旅行|旅游|度假|出去玩"
 )
-_NAME = re.compile(
-    r"(小(?![孩朋区时米号])[\u4e00-\u9fff])"
-    r"|(?:(?:Son|Daughter|Twin|Child|Cat|Dog|Elder|Younger) )*"
-    r"(?!Customer|User|Client|She|He|They|It|The|This)([A-Z][a-z]+)"
-    r"(?:['’]s| (?:is|has|goes|wears|likes|loves|attends|needs|was|turns|will|eats|prefers|uses|takes|started|moved)\b)"
-)
-
-_CALLED_SO = re.compile(r"(?:名叫|取名|叫做|叫)([\u4e00-\u9fff]{2,3})$|\b(?:called|named) ([A-Z][a-z]+)")
 
 
 @lru_cache(maxsize=4096)
 def topic_words(text: str) -> frozenset[str]:
     """What a statement is about, as concepts and remaining words: no grammar, negation or number; English stemmed."""
-    concepts, rest = _CONCEPTS.take(_CALLED.sub(" ", without_negation(lowered(text))))
+    concepts, rest = CONCEPTS.take(_CALLED.sub(" ", without_negation(lowered(text))))
     animals, rest = _PETS.take(rest)
     return concepts | animals | _words(_NUMBER.sub(" ", rest))
 
@@ -131,66 +99,16 @@ def _words(text: str) -> frozenset[str]:
 @lru_cache(maxsize=4096)
 def things(text: str) -> frozenset[str]:
     """What a statement gives a value of: its words, less the values and the names of what has a value."""
-    concepts, rest = _CONCEPTS.take(_CALLED.sub(" ", without_negation(lowered(text))))
-    _, rest = _KINDS.take(_NUMBER.sub(" ", rest))
+    concepts, rest = CONCEPTS.take(_CALLED.sub(" ", without_negation(lowered(text))))
+    _, rest = KINDS.take(_NUMBER.sub(" ", rest))
     return (concepts - SLOTS - AREAS) | (concepts & OBJECTS) | _words(rest)
-
-
-@lru_cache(maxsize=4096)
-def key_words(key: str) -> frozenset[str]:
-    """What a key is about, as concepts and words; empty for a key that any memory may carry (`user_preference`)."""
-    concepts, rest = _CONCEPTS.take(key.replace("_", " "))
-    kinds, rest = _KINDS.take(_DAY_KEY.sub(" day ", rest))
-    tokens = re.findall(r"[^\W\d_]+", rest)
-    words = {part for token in tokens for part in segmenter().cut_for_search(token)}
-    return concepts | kinds | ({stem(word) for word in words} - GENERIC_KEY_WORDS)
-
-
-@lru_cache(maxsize=4096)
-def key_occasion(key: str) -> frozenset[str]:
-    """What tells two keys of one kind apart: the day, time, side, place or number that they name."""
-    spoken = lowered(key.replace("_", " "))
-    return frozenset(_OCCASION.findall(spoken))
-
-
-def is_single(key: str) -> bool:
-    """Whether a key is that of one thing by its form: `contract_type`, `current_provider`, `默认门店`."""
-    words = key.split("_")
-    return any(stem(word) in SINGLE_KEY_WORDS for word in words) or any(
-        word.startswith(mark) or word.endswith(mark)
-        for word in words
-        for mark in SINGLE_KEY_WORDS
-        if not mark.isascii()
-    )
-
-
-def is_of_one(key: str) -> bool:
-    """Whether a key is that of what there is one of, by what it names or by its form."""
-    return bool(slots(key.replace("_", " "))) or is_single(key)
-
-
-def is_of_several(key: str) -> bool:
-    """Whether a key is that of several things: `disliked_food`, `pets`, `忌口`."""
-    words = key.split("_")
-    if key_words(key) & (SEVERAL | OWNED) or re.search(r"[^siu]s$", key):
-        return True
-    return any(stem(word) in SEVERAL_KEY_WORDS for word in words) or any(
-        mark in key for mark in SEVERAL_KEY_WORDS if not mark.isascii()
-    )
-
-
-def is_bag(key: str) -> bool:
-    """Whether a key names a bag of things (`delivery_preference`) rather than one thing (`delivery_day`)."""
-    return any(stem(word) in BAG_WORDS for word in key.split("_")) or any(
-        word in key for word in BAG_WORDS if not word.isascii()
-    )
 
 
 @lru_cache(maxsize=4096)
 def value_kinds(text: str) -> frozenset[str]:
     """What kinds of value a statement gives: a day, a time of the day, a place, a colour."""
     low = _CALLED.sub(" ", lowered(text))
-    kinds = set(_KINDS.find(low))
+    kinds = set(KINDS.find(low))
     for kind, pattern in _PATTERNS.items():
         if pattern.search(low):
             kinds.add(kind)
@@ -201,7 +119,7 @@ def value_kinds(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def _concepts(text: str) -> frozenset[str]:
-    return _CONCEPTS.find(text)
+    return CONCEPTS.find(text)
 
 
 @lru_cache(maxsize=4096)
@@ -230,12 +148,6 @@ def day_classes(text: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=4096)
-def people(text: str) -> frozenset[str]:
-    """Everybody that a text names, the customer aside."""
-    return _PEOPLE.find(text)
-
-
-@lru_cache(maxsize=4096)
 def body_sides(text: str) -> frozenset[str]:
     """Which of two eyes, feet, hands or ears a text is about."""
     return frozenset(_SIDES.get(side, side) for side in re.findall(_BODY_SIDE, lowered(text)))
@@ -250,49 +162,9 @@ def which_one(text: str) -> tuple[frozenset[str], frozenset[str]]:
 
 
 @lru_cache(maxsize=4096)
-def own_names(text: str) -> frozenset[str]:
-    """What a child or an animal is called in a text."""
-    if not _PEOPLE.find(text) & _NAMED:
-        return frozenset()
-    return frozenset(name.casefold() for found in _CALLED_SO.findall(text) for name in found if name)
-
-
-@lru_cache(maxsize=4096)
 def orders(text: str) -> frozenset[str]:
     """The numbers of orders, parcels and the like that a text names."""
     return frozenset(_ORDER.findall(lowered(text)))
-
-
-@lru_cache(maxsize=4096)
-def subjects(key: str, content: str) -> frozenset[str]:
-    """Whom a statement is about, where that is not the customer: by its key, or by how it begins."""
-    spoken_key = key.replace("_", " ")
-    in_key = _PEOPLE.find(spoken_key)
-    if "allergy" in _concepts(spoken_key):
-        in_key -= _ANIMALS  # what the allergy is to
-    found = in_key | _first_person(content)
-    if not found and _concepts(spoken_key) & _OF_CHILDREN and _NAME.match(content):
-        found = frozenset({"child"})
-    if len(found & _CHILDREN) > 1:
-        found -= {"child"}
-    if found and found <= _NAMED and (name := _NAME.match(content)):
-        return found | {(name[1] or name[2]).casefold()}
-    return found
-
-
-def _first_person(content: str) -> frozenset[str]:
-    for whose in (_WHOSE, _WHOSE_ZH):
-        start = whose.match(content)
-        if people := _PEOPLE.at_start(content[start.end() :] if start else content):
-            return people
-    return frozenset()
-
-
-def same_subjects(some: frozenset[str], others: frozenset[str]) -> bool:
-    """Whether two statements can be about the same person; `child` may be any of the children."""
-    if some == others:
-        return True
-    return some | others <= _CHILDREN and {"child"} in (some, others) and bool(some and others)
 
 
 def numbers(text: str) -> frozenset[str]:
