@@ -16,6 +16,7 @@ from memory.vocabulary import (
     numbers,
     orders,
     things,
+    topic_words,
     value_kinds,
     which_one,
 )
@@ -96,7 +97,10 @@ def _are_two_of_several(new: Statement, other: Statement) -> bool:
     kinds = SEVERAL & (new.key_words | new.words) & (other.key_words | other.words)
     named = SEVERAL | new.subjects | other.subjects
     ours, theirs = new.words - named, other.words - named
-    return bool(kinds and ours and theirs) and not ours & theirs
+    if not (kinds and ours and theirs) or ours & theirs:
+        return False
+    last = later(new, other)
+    return not (theirs if last is new else ours) <= topic_words(last.evidence)  # "my dog Biscuit is a beagle"
 
 
 def _goes_on(new: Statement, other: Statement) -> bool:

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from memory.keywords import segmenter, stem
-from memory.lexicon import CONCEPTS, KINDS, lowered, words_of
+from memory.lexicon import CONCEPTS, KINDS, PEOPLE, lowered, words_of
 from memory.vocabulary import OWNED, SEVERAL, slots
 
 GENERIC_KEY_WORDS = words_of("generic_key_words")
@@ -26,10 +26,11 @@ _OCCASION = re.compile(
 def key_words(key: str) -> frozenset[str]:
     """What a key is about, as concepts and words; empty for a key that any memory may carry (`user_preference`)."""
     concepts, rest = CONCEPTS.take(key.replace("_", " "))
+    people, rest = PEOPLE.take(rest)
     kinds, rest = KINDS.take(_DAY_KEY.sub(" day ", rest))
     tokens = re.findall(r"[^\W\d_]+", rest)
     words = {part for token in tokens for part in segmenter().cut_for_search(token)}
-    return concepts | kinds | ({stem(word) for word in words} - GENERIC_KEY_WORDS)
+    return concepts | people | kinds | ({stem(word) for word in words} - GENERIC_KEY_WORDS)
 
 
 @lru_cache(maxsize=4096)

@@ -33,6 +33,8 @@ MOST_WORDS = 0.8
 """The same of long statements that an embedding finds very near: a paraphrase."""
 NEAR = 0.5
 """Cosine under which an embedding objects: the words are the same by chance."""
+HELD = 0.4
+"""The same, where one statement holds all the words of the other, and more than one."""
 NEARER = 0.7
 MOST_VALUES = 2
 """Words in which the same sentence may differ when it gives another value."""
@@ -252,7 +254,9 @@ def _says_the_same(new: Statement, other: Statement, shared: float, near: float)
     if new.words == other.words and common and near >= NEARER:
         return True
     if shared >= SAME_WORDS:
-        return near >= NEAR and (len(common) >= 2 or _one_word_names_it(new, other, common))
+        if len(common) >= 2:
+            return near >= HELD
+        return near >= NEAR and _one_word_names_it(new, other, common)
     # invoice_title and invoice_email are two fields of one thing
     siblings = bool(new.key_words & other.key_words) and bool(new.key_words & new.says - other.key_words)
     return shared >= MOST_WORDS and len(common) >= 4 and near >= VERY_NEAR and not siblings

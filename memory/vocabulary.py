@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from memory.keywords import is_stop_word, segmenter, stem
-from memory.lexicon import CONCEPTS, KINDS, Lexicon, lowered, names_of, words_of
+from memory.lexicon import CONCEPTS, KINDS, PEOPLE, lowered, names_of, words_of
 from memory.phrasing import without_negation
 
 SEVERAL = names_of("several")
@@ -25,7 +25,6 @@ OBJECTS = names_of("objects")
 AREAS = names_of("areas")
 
 _STATEMENT_WORDS = words_of("statement_words")
-_PETS = Lexicon.named("people", {"cat", "dog"})
 
 _NUMBER = re.compile(
     r"(?<![a-z])\d+(?:[.,:]\d+)*(?:\s?(?:年级|岁|号|月|日|点半?|楼|层|栋|室|天|周|班|人|件|杯|码|元|块|度|万|克|斤|寸|米|毫升|只|口|kg|cm|gb|%))?"
@@ -82,8 +81,8 @@ _WHICH = re.compile(
 def topic_words(text: str) -> frozenset[str]:
     """What a statement is about, as concepts and remaining words: no grammar, negation or number; English stemmed."""
     concepts, rest = CONCEPTS.take(_CALLED.sub(" ", without_negation(lowered(text))))
-    animals, rest = _PETS.take(rest)
-    return concepts | animals | _words(_NUMBER.sub(" ", rest))
+    people, rest = PEOPLE.take(rest)
+    return concepts | people | _words(_NUMBER.sub(" ", rest))
 
 
 def _words(text: str) -> frozenset[str]:

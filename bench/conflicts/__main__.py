@@ -38,6 +38,7 @@ SETS = (
     "eighth.jsonl",
     "ninth.jsonl",
     "tenth.jsonl",
+    "eleventh.jsonl",
 )
 
 
