@@ -146,7 +146,7 @@ def _same_slot(new: Statement, other: Statement) -> bool:
     named = bool(new.objects & other.objects)
     switched = switches(later(new, other).said) and bool(new.words & other.words)
     if named or switched:
-        return near >= (ALIKE if common else NEAR)
+        return near >= (ALIKE if common or len(new.words & other.words) >= 2 else NEAR)
     if common <= MANIFOLD:  # a day may be that of a delivery or of a visit
         return bool(common) and near >= NEAR
     return near >= (TIED / 2 if kinds & others & common - MANIFOLD else ALIKE)

@@ -26,6 +26,9 @@ AREAS = names_of("areas")
 
 _STATEMENT_WORDS = words_of("statement_words")
 
+_AT_HOME = frozenset({"home"})
+"""Says little of anything but of what is brought there."""
+
 _NUMBER = re.compile(
     r"(?<![a-z])\d+(?:[.,:]\d+)*(?:\s?(?:年级|岁|号|月|日|点半?|楼|层|栋|室|天|周|班|人|件|杯|码|元|块|度|万|克|斤|寸|米|毫升|只|口|kg|cm|gb|%))?"
     r"|[零一二三四五六七八九十百千万两]+(?:年级|岁|号|月|日|点半?|楼|层|栋|室|个月|天|班|人|件|杯|码|元|块|度|口|只|斤)"
@@ -82,7 +85,8 @@ def topic_words(text: str) -> frozenset[str]:
     """What a statement is about, as concepts and remaining words: no grammar, negation or number; English stemmed."""
     concepts, rest = CONCEPTS.take(_CALLED.sub(" ", without_negation(lowered(text))))
     people, rest = PEOPLE.take(rest)
-    return concepts | people | _words(_NUMBER.sub(" ", rest))
+    words = concepts | people | _words(_NUMBER.sub(" ", rest))
+    return words if words & AREAS else words - _AT_HOME or words
 
 
 def _words(text: str) -> frozenset[str]:
@@ -130,8 +134,19 @@ def slots(text: str) -> frozenset[str]:
 @lru_cache(maxsize=4096)
 def objects(text: str) -> frozenset[str]:
     """The goods that a text names."""
-    found = _concepts(text) & OBJECTS
+    found = _concepts(_without_modifiers(lowered(text))) & OBJECTS
     return found | {"handset"} if _HANDSET.search(lowered(text)) else found
+
+
+def _without_modifiers(text: str) -> str:
+    """Of two goods in a row ("desk lamp") the one that is meant."""
+    words = text.split(" ")
+    goods = [bool(_concepts(word) & OBJECTS) for word in words]
+    return " ".join(
+        word
+        for word, one, next_one in zip(words, goods, [*goods[1:], False], strict=True)
+        if not (one and next_one)
+    )
 
 
 @lru_cache(maxsize=4096)
