@@ -18,7 +18,18 @@ from memory.evidence import plain
 from memory.key_names import is_bag, is_of_one, is_of_several, key_occasion
 from memory.phrasing import changes, is_negated, pronouns, switches
 from memory.statement import Statement
-from memory.vocabulary import EXCLUSIVE, MANIFOLD, OBJECTS, SEVERAL, SLOTS, SOLE, areas, numbers, value_kinds
+from memory.vocabulary import (
+    EXCLUSIVE,
+    MANIFOLD,
+    OBJECTS,
+    SEVERAL,
+    SLOTS,
+    SOLE,
+    areas,
+    numbers,
+    topic_words,
+    value_kinds,
+)
 from memory.whom import same_subjects
 
 Action = Literal["insert", "confirm", "replace", "stale"]
@@ -205,7 +216,8 @@ def _fit_one_key(new: Statement, other: Statement) -> bool:
         return True
     if not is_of_several(new.base_key) and not is_bag(new.base_key):
         return True
-    return bool(new.says & other.says) or _near(new, other) >= NEARER
+    said = new.says | topic_words(new.evidence), other.says | topic_words(other.evidence)
+    return bool(new.says & said[1] or other.says & said[0]) or _near(new, other) >= NEARER
 
 
 def _keys_agree(new: Statement, other: Statement) -> bool:

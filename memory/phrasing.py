@@ -22,8 +22,8 @@ _TWICE_NEGATED = re.compile(
 _PASSING = re.compile(
     r"临时|暂时|暂且|这次|本次|这一次|这单|本单|这个订单|这周|本周|这星期|这个月|本月|这[两二三四五六七几]天|这[两二三几]周|今天|今晚|今日|明天|明晚|后天|下周|下个月"
     r"|目前先|先送|先寄|出差期间|在出差|旅游期间|度假期间|期间"
-    r"|\b(?:temp|temporar(?:y|ily)|this (?:time|once|week|weekend|month|order|delivery|parcel)|just once|one[- ]off"
-    r"|today|tonight|tomorrow|for now|for the moment|this (?:morning|afternoon|evening|\w+day)"
+    r"|\b(?:temp|temporar(?:y|ily)|this (?:time|once|week|weekend|month|order|delivery|parcel|trip|visit|stay|flight)"
+    r"|just once|one[- ]off|today|tonight|tomorrow|for now|for the moment|this (?:morning|afternoon|evening|\w+day)"
     r"|next (?:week|month|\w+day|time|appointment|visit|order|delivery|lesson|class)"
     r"|for (?:the next )?(?:\d+|two|three|four|a few|some) (?:days|weeks)"
     r"|while (?:i|they|he|she|we|the customer|on|away)\b"

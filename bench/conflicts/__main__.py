@@ -39,6 +39,7 @@ SETS = (
     "ninth.jsonl",
     "tenth.jsonl",
     "eleventh.jsonl",
+    "twelfth.jsonl",
 )
 
 

@@ -30,8 +30,9 @@ MAY = datetime(2024, 5, 20, tzinfo=UTC)
         ("seventh.jsonl", 0.97),
         ("eighth.jsonl", 0.96),
         ("ninth.jsonl", 0.9),
-        ("tenth.jsonl", 0.9),
-        ("eleventh.jsonl", 0.93),
+        ("tenth.jsonl", 0.93),
+        ("eleventh.jsonl", 0.94),
+        ("twelfth.jsonl", 0.94),
     ],
 )
 async def test_cases_end_right_in_whatever_order_they_are_processed(

@@ -134,3 +134,42 @@ def test_what_is_wanted_instead_may_be_another_product() -> None:
     old = said("purchase", "Wants to buy a tablet", "decision", near=0.6)
     new = said("purchase", "Wants a laptop instead", "decision", after=1, near=0.6)
     assert decide(new, [old]).action == "replace"
+
+
+def test_under_one_key_what_is_said_shows_whether_it_is_one_thing_or_two() -> None:
+    for key, one, other, is_one in (
+        ("maintenance_window", "Maintenance on Sunday nights", "Maintenance on Tuesday nights", True),
+        ("deliveries", "Milk on Mondays", "Bread on Fridays", False),
+        ("portion", "工作日午餐点一人份", "周末晚餐点四人份", False),
+        ("account", "Has a savings account", "Has a business account", False),
+        ("os", "Work laptop runs Linux", "Private laptop runs macOS", False),
+        ("cabin", "Flies economy", "Flies business class", True),
+        ("pet", "猫叫小白", "猫叫小黑", False),
+        ("budget", "Budget for a dining table is 600 pounds", "Budget for a desk lamp is 40 pounds", False),
+        ("恐高", "客户恐高", "客户怕高", True),
+    ):
+        new, old = said(key, other, after=1, near=0.55), said(key, one, near=0.55)
+        assert (decide(new, [old]).action == "insert") != is_one, (one, other)
+
+
+def test_the_customers_own_words_tell_that_something_comes_on_top_or_is_meant_for_once() -> None:
+    old = said("loyalty_programme", "Holds Senator status with Lufthansa", near=0.5)
+    new = said("loyalty_programme", "Holds Silver status with Air France", after=1, near=0.5)
+    assert decide(new, [old]).targets == (old.id,)
+    assert decide(replace(new, evidence="And on Air France I have Silver"), [old]).action == "insert"
+    usual = said("appointment_format", "Prefers appointments in person", near=0.5)
+    video = said("appointment_format", "Appointment by video", after=1, near=0.5)
+    assert decide(video, [usual]).targets == (usual.id,)
+    assert decide(replace(video, evidence="just this once by video"), [usual]).action == "insert"
+
+
+def test_two_negations_are_none() -> None:
+    cancels = said("order", "Wants to cancel the blender order", "decision", near=0.8)
+    keeps = said("order", "Does not want to cancel the blender order any more", "decision", after=1, near=0.8)
+    assert decide(keeps, [cancels]).action == "replace"
+
+
+def test_another_value_of_the_same_kind_is_no_repetition() -> None:
+    window = said("travel_seat", "Prefers a window seat", "preference", near=0.8)
+    aisle = said("seat_preference", "Prefers an aisle seat", "preference", after=1, near=0.8)
+    assert decide(aisle, [window]).action == "replace"
