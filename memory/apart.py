@@ -15,6 +15,7 @@ from memory.vocabulary import (
     day_classes,
     numbers,
     orders,
+    rooms,
     things,
     topic_words,
     value_kinds,
@@ -73,8 +74,11 @@ def _sides_differ(new: Statement, other: Statement) -> bool:
 
 def _are_of_two_places(new: Statement, other: Statement) -> bool:
     """Of the phone at home and the one at work something different is said; if not, which of them is the answer."""
-    (ours, said), (theirs, said_there) = which_one(new.content), which_one(other.content)
-    return bool(ours and theirs) and not ours & theirs and said != said_there
+    for name in (which_one, rooms):
+        (ours, said), (theirs, said_there) = name(new.content), name(other.content)
+        if ours and theirs and not ours & theirs and said != said_there:
+            return True
+    return False
 
 
 def _name_other_objects(new: Statement, other: Statement) -> bool:

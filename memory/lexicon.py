@@ -48,9 +48,8 @@ class Lexicon:
                 else:
                     self._english.setdefault(stem(word), name)
         self._chinese_pattern = _any_of(self._chinese)
-        self._phrase_pattern = re.compile(
-            rf"\b(?:{'|'.join(sorted(map(re.escape, self._phrases), key=len, reverse=True)) or '(?!)'})\b"
-        )
+        phrases = _any_of(self._phrases).pattern.replace(r"\ ", "[ -]")
+        self._phrase_pattern = re.compile(rf"\b(?:{phrases})\b")
 
     @classmethod
     def named(cls, section: str, only: Collection[str] | None = None) -> Lexicon:
@@ -67,7 +66,7 @@ class Lexicon:
             return " "
 
         rest = lowered(text)
-        rest = self._phrase_pattern.sub(lambda match: note(self._phrases, match[0]), rest)
+        rest = self._phrase_pattern.sub(lambda match: note(self._phrases, match[0].replace("-", " ")), rest)
         rest = self._chinese_pattern.sub(lambda match: note(self._chinese, match[0]), rest)
         rest = _ENGLISH.sub(
             lambda match: (

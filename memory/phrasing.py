@@ -33,7 +33,7 @@ _PASSING = re.compile(
 _SAID_TO_PASS = re.compile(
     r"(?:这|本)(?:一)?(?:次|单|回)(?!以后|起)|临时|暂时|就这|仅此一次"
     r"|\b(?:just|only) (?:the once|(?:for |this |for this )(?:once|time|week|month|order|\w+day))|this (?:one )?time\b"
-    r"|this (?:week|month|\w+day) only|one[- ]off",
+    r"|this (?:week|month|\w+day) only|one[- ]off|skip (?:the |this |my )?next\b",
     re.IGNORECASE,
 )
 _RESTORED = re.compile(

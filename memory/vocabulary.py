@@ -30,7 +30,7 @@ _AT_HOME = frozenset({"home"})
 """Says little of anything but of what is brought there."""
 
 _NUMBER = re.compile(
-    r"(?<![a-z])\d+(?:[.,:]\d+)*(?:\s?(?:年级|岁|号|月|日|点半?|楼|层|栋|室|天|周|班|人|件|杯|码|元|块|度|万|克|斤|寸|米|毫升|只|口|kg|cm|gb|%))?"
+    r"(?<![a-z])\d+(?:[.,:]\d+)*(?:\s?(?:st\b|nd\b|rd\b|th\b|年级|岁|号|月|日|点半?|楼|层|栋|室|天|周|班|人|件|杯|码|元|块|度|万|克|斤|寸|米|毫升|只|口|kg|cm|gb|%))?"
     r"|[零一二三四五六七八九十百千万两]+(?:年级|岁|号|月|日|点半?|楼|层|栋|室|个月|天|班|人|件|杯|码|元|块|度|口|只|斤)"
 )
 _CALLED = re.compile(r"\b(?:called|named)\b")
@@ -77,6 +77,11 @@ _WHICH = re.compile(
     r"|\b(?:domestic|international|outbound|inbound|summer|winter|indoor|outdoor|short-haul|long-haul)\b"
     r"|business (?:trip|travel)|work trip|leisure|holiday|vacation|国内|国际|去程|回程|返程"
     r"|夏天|冬天|夏季|冬季|室内|室外|出差|公务|私人旅行|旅游|度假|出去玩"
+    r"|\b(?:short|long)[ -](?:haul\b|flights?\b)|短途|长途"
+)
+_ROOM = re.compile(
+    r"\b(?:(?:living|dining|guest|spare) room|(?:master |guest |spare )?bedroom|kitchen|bathroom|hallway|balcony)\b"
+    r"|主卧|次卧|客卧|卧室|客厅|书房|儿童房|厨房|卫生间|浴室|阳台|玄关"
 )
 
 
@@ -94,7 +99,7 @@ def _words(text: str) -> frozenset[str]:
     for token in _WORD.findall(text):
         if "\u3400" <= token[0] <= "\u9fff":
             words.update(word for word in segmenter().cut_for_search(token) if not is_stop_word(word))
-        elif not is_stop_word(token):
+        elif not is_stop_word(token) and token not in _ENGLISH_NUMBERS:
             words.add(stem(token.removesuffix("'s").removesuffix("’s")))
     return frozenset(words - _STATEMENT_WORDS)
 
@@ -171,8 +176,18 @@ def body_sides(text: str) -> frozenset[str]:
 def which_one(text: str) -> tuple[frozenset[str], frozenset[str]]:
     """Which of two of a kind a text is about (the address at home or at work, flights at home or abroad), and what it
     says besides."""
+    return _apart_from_the_rest(_WHICH, text)
+
+
+@lru_cache(maxsize=4096)
+def rooms(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The rooms that a text is about, and what it says besides."""
+    return _apart_from_the_rest(_ROOM, text)
+
+
+def _apart_from_the_rest(names: re.Pattern[str], text: str) -> tuple[frozenset[str], frozenset[str]]:
     low = lowered(text)
-    return frozenset(_WHICH.findall(low)), topic_words(_WHICH.sub(" ", low))
+    return frozenset(names.findall(low)), topic_words(names.sub(" ", low)) | numbers(low)
 
 
 @lru_cache(maxsize=4096)

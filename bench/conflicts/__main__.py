@@ -40,6 +40,7 @@ SETS = (
     "tenth.jsonl",
     "eleventh.jsonl",
     "twelfth.jsonl",
+    "thirteenth.jsonl",
 )
 
 

@@ -29,10 +29,11 @@ MAY = datetime(2024, 5, 20, tzinfo=UTC)
         ("sixth.jsonl", 0.98),
         ("seventh.jsonl", 0.97),
         ("eighth.jsonl", 0.96),
-        ("ninth.jsonl", 0.9),
+        ("ninth.jsonl", 0.93),
         ("tenth.jsonl", 0.93),
-        ("eleventh.jsonl", 0.94),
+        ("eleventh.jsonl", 0.96),
         ("twelfth.jsonl", 0.94),
+        ("thirteenth.jsonl", 0.95),
     ],
 )
 async def test_cases_end_right_in_whatever_order_they_are_processed(
